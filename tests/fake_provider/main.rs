@@ -1,0 +1,3 @@
+//! A provider plugin that misbehaves when told to: the test suite's counterpart.
+
+fn main() {}
