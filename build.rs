@@ -1,1 +1,3 @@
+//! Build script: protocol definitions to Rust.
+
 fn main() {}

@@ -1,3 +1,8 @@
-//! stub
-/// run
-pub fn run() -> std::process::ExitCode { std::process::ExitCode::SUCCESS }
+//! Flags, environment, output, exit codes.
+
+use std::process::ExitCode;
+
+/// Runs the command line; returns the exit code.
+pub fn run() -> ExitCode {
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,1 @@
+//! The provider inside nivis, served over the real protocol.

@@ -1,0 +1,1 @@
+//! Evaluate in phases until the outputs ledger adds nothing.

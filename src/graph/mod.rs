@@ -1,0 +1,1 @@
+//! A directed acyclic graph and a bounded parallel walk over it.

@@ -1,0 +1,196 @@
+//! The document types. Parsing (`parse.rs`) makes them; nothing here is serialised.
+
+use std::collections::BTreeMap;
+
+use crate::addr::Id;
+use crate::value::{Number, Path, Str};
+
+/// One evaluated stack.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ir {
+    /// Providers by id.
+    pub providers: BTreeMap<String, ProviderDecl>,
+    /// Managed resources.
+    pub resources: Vec<Resource>,
+    /// Data sources.
+    pub data_sources: Vec<DataSource>,
+    /// Who depends on whom; includes dependencies of leaves that are resolved already.
+    pub edges: Vec<Edge>,
+    /// Values for the reader, stack outputs among them (id `output.<name>`).
+    pub consumers: Vec<Consumer>,
+}
+
+/// A provider and its configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderDecl {
+    /// Path, address, or `builtin`; or a build that yields the path.
+    pub source: Expr,
+    /// Version constraint for registry sources.
+    pub version: Option<String>,
+    /// Its configuration; an object.
+    pub config: Expr,
+}
+
+/// A managed resource instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// `<provider>.<type>.<name>`.
+    pub id: Id,
+    /// Key into [`Ir::providers`].
+    pub provider: String,
+    /// Resource type, such as `random_pet`.
+    pub ty: String,
+    /// Name, with `__<key>` for an expanded instance.
+    pub name: String,
+    /// The configuration; an object.
+    pub config: Expr,
+    /// Everything about it that is not for the provider.
+    pub meta: Meta,
+}
+
+/// A data source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataSource {
+    /// `data.<provider>.<type>.<name>`.
+    pub id: Id,
+    /// Key into [`Ir::providers`].
+    pub provider: String,
+    /// Data source type.
+    pub ty: String,
+    /// Name.
+    pub name: String,
+    /// The configuration; an object.
+    pub config: Expr,
+    /// Everything about it that is not for the provider.
+    pub meta: Meta,
+}
+
+/// What is not for the provider.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta {
+    /// Explicit dependencies.
+    pub depends_on: Vec<Id>,
+    /// How the object may change.
+    pub lifecycle: Lifecycle,
+    /// The `count`/`forEach` key of this instance.
+    pub index: Option<Index>,
+    /// Builds whose outputs are mentioned in strings of the configuration.
+    pub builds: Vec<Build>,
+    /// Paths of the configuration that are sensitive beyond what the schema says.
+    pub sensitive: Vec<Path>,
+}
+
+/// Rules about changes of one resource.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lifecycle {
+    /// Refuse every plan that destroys it.
+    pub prevent_destroy: bool,
+    /// Differences to leave alone.
+    pub ignore_changes: IgnoreChanges,
+    /// Make the replacement before the old object goes.
+    pub create_before_destroy: bool,
+    /// Replace it when one of these is replaced or changed.
+    pub replace_triggered_by: Vec<Ref>,
+}
+
+/// Which configuration differences do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum IgnoreChanges {
+    /// Every difference counts.
+    #[default]
+    None,
+    /// Differences at these paths do not count.
+    Paths(Vec<Path>),
+    /// No difference counts.
+    All,
+}
+
+/// Key of an expanded instance.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Index {
+    /// Of `count`.
+    Number(u64),
+    /// Of `forEach`.
+    Key(Str),
+}
+
+/// `to` depends on `from`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// What is depended on: a resource or data source.
+    pub from: Id,
+    /// Who depends: a resource, data source, `provider.<id>` or consumer.
+    pub to: Id,
+    /// Where in `to`'s configuration, steps joined by `.`.
+    pub via: String,
+}
+
+/// A value computed from outputs, for the reader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consumer {
+    /// `output.<name>` for a stack output.
+    pub id: String,
+    /// The value.
+    pub value: Expr,
+    /// Never to be shown.
+    pub sensitive: bool,
+    /// For people.
+    pub description: Option<String>,
+}
+
+/// A configuration tree: plain data with leaf markers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// JSON null.
+    Null,
+    /// JSON boolean.
+    Bool(bool),
+    /// JSON number, exact.
+    Number(Number),
+    /// JSON string.
+    String(Str),
+    /// JSON array.
+    List(Vec<Expr>),
+    /// JSON object that is no marker.
+    Object(BTreeMap<Str, Expr>),
+    /// `__ref`: another object's output.
+    Ref(Ref),
+    /// `__derived`: computed from outputs once they are known.
+    Derived(Derived),
+    /// `__sensitiveRef`: an output that only the executor may see.
+    SensitiveRef(Ref),
+    /// `__build`: an output of a Nix build.
+    Build(Build),
+}
+
+/// Target of a reference. Steps are [`crate::value::Step::Attribute`] for string keys (map keys too: the schema tells them
+/// apart later) and [`crate::value::Step::Index`] for integers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ref {
+    /// Resource or data source.
+    pub resource: Id,
+    /// Path into its object.
+    pub path: Path,
+}
+
+/// A leaf that waits for outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// What it waits for.
+    pub inputs: Vec<Ref>,
+    /// If set, the value is these parts concatenated, and Nix is not needed: [`Expr::String`] and [`Expr::Ref`] only.
+    pub template: Option<Vec<Expr>>,
+    /// The result is sensitive.
+    pub sensitive: bool,
+}
+
+/// A path in an output of a Nix derivation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Build {
+    /// The path to substitute.
+    pub path: String,
+    /// The derivation that makes it; without one the path can only be substituted, not built.
+    pub drv: Option<String>,
+    /// Which output of it.
+    pub output: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Terraform-compatible JSON of plans, states and values.

@@ -1,0 +1,1 @@
+//! The Nix command line: evaluate, realise, read its log.

@@ -1,0 +1,1 @@
+//! From configuration and state to changes and the order to carry them out in.

@@ -1,0 +1,1 @@
+//! Start child processes; the one place that does.

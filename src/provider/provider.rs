@@ -1,0 +1,213 @@
+//! What the engine asks of a provider. Values are unmarked and conform to the schema's implied type.
+//!
+//! Every call returns its own error diagnostics as `Err` only where there is no result to process; calls whose result
+//! counts even beside errors (`plan`, `apply`) return them inside the response. Diagnostics carry no address: the caller
+//! knows it. A failure of the call itself (crash, transport) is an error diagnostic too.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::diagnostic::Diagnostics;
+use crate::schema::ProviderSchema;
+use crate::value::{Path, Value};
+
+/// A running provider.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// The schema, fetched when the provider was started.
+    fn schema(&self) -> &Arc<ProviderSchema>;
+
+    /// `ValidateProviderConfig` (v5 `PrepareProviderConfig`). Warnings in `Ok`.
+    async fn validate_config(&self, config: &Value) -> Result<Diagnostics, Diagnostics>;
+
+    /// `ConfigureProvider`; at most once per process. Warnings in `Ok`.
+    async fn configure(&self, config: &Value) -> Result<Diagnostics, Diagnostics>;
+
+    /// `ValidateResourceConfig`. Warnings in `Ok`.
+    async fn validate_resource(&self, ty: &str, config: &Value)
+    -> Result<Diagnostics, Diagnostics>;
+
+    /// `ValidateDataResourceConfig`. Warnings in `Ok`.
+    async fn validate_data(&self, ty: &str, config: &Value) -> Result<Diagnostics, Diagnostics>;
+
+    /// `UpgradeResourceState`: the stored object in the current schema's form, with warnings.
+    async fn upgrade(
+        &self,
+        ty: &str,
+        stored: RawState,
+    ) -> Result<(Value, Diagnostics), Diagnostics>;
+
+    /// `ReadResource`: the object as it is now; null if it is gone.
+    async fn read(&self, request: ReadRequest<'_>) -> Result<ReadResponse, Diagnostics>;
+
+    /// `PlanResourceChange`.
+    async fn plan(&self, request: PlanRequest<'_>) -> PlanResponse;
+
+    /// `ApplyResourceChange`; never cancelled by the caller.
+    async fn apply(&self, request: ApplyRequest<'_>) -> ApplyResponse;
+
+    /// `ReadDataSource`, with warnings.
+    async fn read_data(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<(Value, Diagnostics), Diagnostics>;
+
+    /// `ImportResourceState`.
+    async fn import(
+        &self,
+        request: ImportRequest<'_>,
+    ) -> Result<(Vec<Imported>, Diagnostics), Diagnostics>;
+
+    /// `StopProvider`: asks running calls to end soon. Errors do not matter.
+    async fn stop(&self);
+
+    /// Ends the process: graceful shutdown, then kill. Further calls fail.
+    async fn shutdown(&self);
+}
+
+/// A stored object as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawState {
+    /// Schema version it was written with.
+    pub version: i64,
+    /// Its attributes as JSON text.
+    pub json: Vec<u8>,
+}
+
+/// A resource identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Version of the identity schema.
+    pub version: i64,
+    /// An object of the identity schema's type.
+    pub value: Value,
+}
+
+/// Input of [`Provider::read`].
+#[derive(Clone, Copy, Debug)]
+pub struct ReadRequest<'a> {
+    /// Resource type.
+    pub ty: &'a str,
+    /// The object as last known.
+    pub current: &'a Value,
+    /// Private bytes stored with it.
+    pub private: &'a [u8],
+    /// Identity stored with it.
+    pub identity: Option<&'a Identity>,
+}
+
+/// Output of [`Provider::read`].
+#[derive(Clone, Debug)]
+pub struct ReadResponse {
+    /// The object; null if it is gone.
+    pub new: Value,
+    /// Private bytes to store.
+    pub private: Vec<u8>,
+    /// Identity to store.
+    pub identity: Option<Identity>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Input of [`Provider::plan`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlanRequest<'a> {
+    /// Resource type.
+    pub ty: &'a str,
+    /// The stored, refreshed object; null to create.
+    pub prior: &'a Value,
+    /// Prior merged with the configuration; null to destroy.
+    pub proposed: &'a Value,
+    /// The configuration; null to destroy.
+    pub config: &'a Value,
+    /// Private bytes stored with the object.
+    pub private: &'a [u8],
+    /// Identity stored with the object.
+    pub identity: Option<&'a Identity>,
+}
+
+/// Output of [`Provider::plan`].
+#[derive(Clone, Debug)]
+pub struct PlanResponse {
+    /// The planned object, unknown where only apply will tell; `None` if the answer held none that can be decoded.
+    pub planned: Option<Value>,
+    /// Paths whose change needs a new object.
+    pub requires_replace: Vec<Path>,
+    /// Private bytes for the apply.
+    pub private: Vec<u8>,
+    /// Planned identity.
+    pub identity: Option<Identity>,
+    /// The provider is of the old SDK: some checks only warn.
+    pub legacy: bool,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Input of [`Provider::apply`].
+#[derive(Clone, Copy, Debug)]
+pub struct ApplyRequest<'a> {
+    /// Resource type.
+    pub ty: &'a str,
+    /// The object before; null to create.
+    pub prior: &'a Value,
+    /// The planned object; null to destroy.
+    pub planned: &'a Value,
+    /// The configuration; null to destroy.
+    pub config: &'a Value,
+    /// Private bytes of the plan.
+    pub private: &'a [u8],
+    /// Planned identity.
+    pub identity: Option<&'a Identity>,
+}
+
+/// Output of [`Provider::apply`].
+#[derive(Clone, Debug)]
+pub struct ApplyResponse {
+    /// The object afterwards; null if there is none; `None` if the call failed or the answer held none that can be
+    /// decoded.
+    pub new: Option<Value>,
+    /// Private bytes to store.
+    pub private: Vec<u8>,
+    /// Identity to store.
+    pub identity: Option<Identity>,
+    /// The provider is of the old SDK: some checks only warn.
+    pub legacy: bool,
+    /// The call itself failed (crash, transport): nothing in this response came from the provider.
+    pub call_failed: bool,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Input of [`Provider::import`].
+#[derive(Clone, Copy, Debug)]
+pub enum ImportRequest<'a> {
+    /// By the provider's id string.
+    Id {
+        /// Resource type.
+        ty: &'a str,
+        /// The id.
+        id: &'a str,
+    },
+    /// By identity.
+    Identity {
+        /// Resource type.
+        ty: &'a str,
+        /// The identity object.
+        identity: &'a Identity,
+    },
+}
+
+/// One object found by [`Provider::import`].
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Resource type.
+    pub ty: String,
+    /// The object.
+    pub value: Value,
+    /// Private bytes to store.
+    pub private: Vec<u8>,
+    /// Identity to store.
+    pub identity: Option<Identity>,
+}
