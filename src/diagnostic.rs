@@ -80,6 +80,15 @@ impl Diagnostic {
         self
     }
 
+    /// With the one of `known` as advice that `wrong` was most likely meant to be, if there is one.
+    #[must_use]
+    pub fn suggest<'a>(self, wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match nearest(wrong, known) {
+            Some(name) => self.hint(format!("did you mean `{name}`?")),
+            None => self,
+        }
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -128,6 +137,15 @@ impl Diagnostics {
         self.0.extend(other.0);
     }
 
+    /// The same, each about `path` unless it names a place already.
+    #[must_use]
+    pub fn at_path(mut self, path: &Path) -> Self {
+        for diagnostic in &mut self.0 {
+            diagnostic.path.get_or_insert_with(|| path.clone());
+        }
+        self
+    }
+
     /// Errors first, each kind by address and path, no duplicates: the form to show.
     #[must_use]
     pub fn sorted(mut self) -> Self {
@@ -165,3 +183,31 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+/// The one of `known` most like `wrong`, if any is like enough to be what was meant.
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
+        .filter(|(distance, name)| distance * 3 <= wrong.len().max(name.len()))
+        .min()
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn nearest_name_is_near() {
+        let known = ["length", "prefix", "separator"];
+        for (wrong, expected) in [
+            ("lenght", Some("length")),
+            ("Prefix", Some("prefix")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wrong, known), expected, "{wrong}");
+        }
+    }
+}

@@ -1,1 +1,31 @@
 //! The one integration test binary.
+
+// `cfg(test)` tells clippy that these are tests; there is no other build of this file.
+#[cfg(test)]
+mod backends;
+#[cfg(test)]
+mod docs;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod ir_conformance;
+#[cfg(test)]
+mod ir_random;
+#[cfg(test)]
+mod layering;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod phases;
+#[cfg(test)]
+mod provider_host;
+#[cfg(test)]
+mod real_providers;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod terraform_peer;
+#[cfg(test)]
+mod values;

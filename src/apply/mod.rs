@@ -1,1 +1,10 @@
 //! Carry out a plan step by step.
+
+pub mod event;
+pub mod executor;
+pub mod object;
+mod prepare;
+mod record;
+pub mod refreshed;
+pub mod step;
+mod work;

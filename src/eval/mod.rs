@@ -1,1 +1,6 @@
 //! Evaluate in phases until the outputs ledger adds nothing.
+
+mod fixpoint;
+pub mod ledger;
+
+pub use fixpoint::{Evaluate, Phases, Stuck};

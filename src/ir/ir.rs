@@ -18,6 +18,20 @@ pub struct Ir {
     pub edges: Vec<Edge>,
     /// Values for the reader, stack outputs among them (id `output.<name>`).
     pub consumers: Vec<Consumer>,
+    /// Where the state is kept, if the stack says so.
+    pub backend: Option<Backend>,
+    /// Parts of the stack that are declared once outputs are known.
+    pub deferred: Vec<Deferred>,
+    /// Conditions about the whole stack.
+    pub checks: Vec<Check>,
+    /// Existing objects to take over.
+    pub imports: Vec<Import>,
+    /// Resources that changed their id.
+    pub moved: Vec<Moved>,
+    /// Resources to let go of.
+    pub removed: Vec<Removed>,
+    /// What the stack can be given from outside, by name.
+    pub variables: BTreeMap<String, Variable>,
 }
 
 /// A provider and its configuration.
@@ -75,9 +89,22 @@ pub struct Meta {
     /// The `count`/`forEach` key of this instance.
     pub index: Option<Index>,
     /// Builds whose outputs are mentioned in strings of the configuration.
-    pub builds: Vec<Build>,
+    pub builds: Vec<DerivationOutput>,
     /// Paths of the configuration that are sensitive beyond what the schema says.
     pub sensitive: Vec<Path>,
+    /// What must hold before it is planned; a dependency where it mentions outputs.
+    pub preconditions: Vec<Condition>,
+    /// What must hold of the result; may mention the object's own outputs.
+    pub postconditions: Vec<Condition>,
+}
+
+/// Something that must be true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// True or false, or a leaf that will be.
+    pub condition: Expr,
+    /// What to say if it is false: a string, or a leaf that will be.
+    pub message: Expr,
 }
 
 /// Rules about changes of one resource.
@@ -89,7 +116,7 @@ pub struct Lifecycle {
     pub ignore_changes: IgnoreChanges,
     /// Make the replacement before the old object goes.
     pub create_before_destroy: bool,
-    /// Replace it when one of these is replaced or changed.
+    /// Replace it when one of these changes; the root path stands for any change of the resource.
     pub replace_triggered_by: Vec<Ref>,
 }
 
@@ -138,10 +165,78 @@ pub struct Consumer {
     pub description: Option<String>,
 }
 
-/// A configuration tree: plain data with leaf markers.
+/// Kind of state storage and its settings.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Backend {
+    /// Such as `local` or `http`.
+    pub ty: String,
+    /// Everything else; holds no leaf markers.
+    pub settings: BTreeMap<Str, Expr>,
+}
+
+/// More of the stack, declared once its inputs are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deferred {
+    /// Where the author wrote it, for messages.
+    pub id: String,
+    /// What it waits for.
+    pub inputs: Vec<Ref>,
+}
+
+/// A named condition about the whole stack. Its failure is a warning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// For messages.
+    pub name: String,
+    /// What should hold.
+    pub condition: Condition,
+}
+
+/// An existing object to take over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// The resource that will manage it.
+    pub to: Id,
+    /// The provider's name for the object: a string, or a leaf that will be.
+    pub id: Expr,
+}
+
+/// A resource that changed its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The id it had.
+    pub from: Id,
+    /// The id it has.
+    pub to: Id,
+}
+
+/// A resource to let go of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The id it had.
+    pub from: Id,
+    /// Destroy the object; otherwise it is only forgotten.
+    pub destroy: bool,
+}
+
+/// A value the stack takes from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variable {
+    /// What it should be, in the words of the Nix library.
+    pub ty: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// Never to be shown.
+    pub sensitive: bool,
+    /// Used when nothing is given; without one the variable is required.
+    pub default: Option<Expr>,
+}
+
+/// A configuration tree: plain data with leaf markers.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Expr {
     /// JSON null.
+    #[default]
     Null,
     /// JSON boolean.
     Bool(bool),
@@ -192,5 +287,14 @@ pub struct Build {
     /// The derivation that makes it; without one the path can only be substituted, not built.
     pub drv: Option<String>,
     /// Which output of it.
+    pub output: Option<String>,
+}
+
+/// An output of a Nix derivation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DerivationOutput {
+    /// The derivation.
+    pub drv: String,
+    /// Which output of it; `out` if it does not say.
     pub output: Option<String>,
 }

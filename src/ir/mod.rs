@@ -1,8 +1,21 @@
-//! What Nix hands us: the IR document, its schema, parsing and checks (docs/IR-CONTRACT.md).
+//! What Nix hands us: the IR document, its parsing and checks (docs/IR-CONTRACT.md).
 
+mod error;
+mod json;
 mod ir;
+mod expr;
+mod reader;
+mod leaf;
+mod meta;
+mod dependencies;
+mod check;
+mod parse;
 
+pub use dependencies::{Dependencies, provider_node};
+pub use error::{IrError, IrErrors};
 pub use ir::{
-    Build, Consumer, DataSource, Derived, Edge, Expr, IgnoreChanges, Index, Ir, Lifecycle, Meta,
-    ProviderDecl, Ref, Resource,
+    Backend, Build, Check, Condition, Consumer, DataSource, Deferred, DerivationOutput, Derived,
+    Edge, Expr, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Moved, ProviderDecl, Ref,
+    Removed, Resource, Variable,
 };
+pub use parse::{SCHEMA_VERSION, parse};

@@ -38,6 +38,16 @@ pub trait Provider: Send + Sync {
         stored: RawState,
     ) -> Result<(Value, Diagnostics), Diagnostics>;
 
+    /// `UpgradeResourceIdentity`: a stored identity of an older schema version in the current one's form, with warnings.
+    async fn upgrade_identity(
+        &self,
+        ty: &str,
+        stored: RawState,
+    ) -> Result<(Identity, Diagnostics), Diagnostics>;
+
+    /// `MoveResourceState`: an object of another type or provider as one of this provider's types.
+    async fn move_state(&self, request: MoveRequest<'_>) -> Result<Moved, Diagnostics>;
+
     /// `ReadResource`: the object as it is now; null if it is gone.
     async fn read(&self, request: ReadRequest<'_>) -> Result<ReadResponse, Diagnostics>;
 
@@ -67,12 +77,12 @@ pub trait Provider: Send + Sync {
     async fn shutdown(&self);
 }
 
-/// A stored object as it was written.
+/// A stored object, or the identity of one, as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawState {
     /// Schema version it was written with.
     pub version: i64,
-    /// Its attributes as JSON text.
+    /// Its attributes as a JSON object.
     pub json: Vec<u8>,
 }
 
@@ -210,4 +220,34 @@ pub struct Imported {
     pub private: Vec<u8>,
     /// Identity to store.
     pub identity: Option<Identity>,
+}
+
+/// Input of [`Provider::move_state`].
+#[derive(Clone, Debug)]
+pub struct MoveRequest<'a> {
+    /// Full address of the provider the object was made with, such as `registry.terraform.io/hashicorp/null`.
+    pub source_provider: &'a str,
+    /// Resource type it was made as.
+    pub source_ty: &'a str,
+    /// The stored object.
+    pub source: RawState,
+    /// Private bytes stored with it.
+    pub source_private: &'a [u8],
+    /// Identity stored with it.
+    pub source_identity: Option<RawState>,
+    /// Resource type it is to be.
+    pub ty: &'a str,
+}
+
+/// Output of [`Provider::move_state`].
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// The object, never null.
+    pub value: Value,
+    /// Private bytes to store.
+    pub private: Vec<u8>,
+    /// Identity to store.
+    pub identity: Option<Identity>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
 }

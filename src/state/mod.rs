@@ -1,5 +1,31 @@
 //! What we made last time: model, file format, journal, locks, backends.
 
+mod backend;
+mod codec;
+mod file;
+mod journal;
+mod local;
+mod lock;
+mod members;
+mod memory;
+mod record;
+mod recover;
+mod report;
+mod session;
 mod state;
+#[cfg(test)]
+mod testing;
+mod time;
 
-pub use state::{Object, OutputValue, ResourceState, State, Status};
+pub use backend::{Backend, BackendError, Contents, LockGuard};
+pub use file::{EncodeError, FileError, Snapshot, VERSION, decode, encode};
+pub use journal::{JournalError, Start};
+pub use local::Local;
+pub use lock::{LockError, LockInfo, UnlockError};
+pub use members::FormError;
+pub use memory::Memory;
+pub use record::{Intent, Operation, Outcome, Record};
+pub use recover::{RecoverError, Recovered};
+pub use session::{Session, StateError};
+pub use state::{DeriveInput, Extra, Object, OutputValue, ResourceState, State, Status};
+pub use time::rfc3339;

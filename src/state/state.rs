@@ -6,6 +6,9 @@ use crate::addr::Id;
 use crate::ir::{Index, Ref};
 use crate::value::PathSet;
 
+/// Members of the stored form that this version does not know: kept as JSON text, and written again.
+pub type Extra = BTreeMap<String, Vec<u8>>;
+
 /// What exists, as far as we know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
@@ -17,12 +20,24 @@ pub struct State {
     pub resources: BTreeMap<Id, ResourceState>,
     /// Stack outputs by name.
     pub outputs: BTreeMap<String, OutputValue>,
-    /// Inputs that Nix-computed leaves used in the last run: what the first ledger of the next run is seeded with.
-    pub derive_inputs: Vec<Ref>,
+    /// Outputs that Nix-computed leaves used in the last run, as its ledger held them: what the first ledger of the next
+    /// run is seeded with. Never a sensitive value.
+    pub derive_inputs: Vec<DeriveInput>,
+    /// Members that this version does not know.
+    pub extra: Extra,
+}
+
+/// An output that a Nix-computed leaf used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeriveInput {
+    /// Which output: a resource or data source, and one of its attributes.
+    pub input: Ref,
+    /// Its value as the ledger held it, as JSON text.
+    pub value: Vec<u8>,
 }
 
 /// One managed resource instance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceState {
     /// Provider id in the configuration.
     pub provider: String,
@@ -38,10 +53,19 @@ pub struct ResourceState {
     pub current: Option<Object>,
     /// Objects replaced but not yet destroyed, by their 8-digit hexadecimal keys.
     pub deposed: BTreeMap<String, Object>,
+    /// Members that this version does not know.
+    pub extra: Extra,
+}
+
+impl ResourceState {
+    /// Whether no object is left.
+    pub fn is_empty(&self) -> bool {
+        self.current.is_none() && self.deposed.is_empty()
+    }
 }
 
 /// One object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
     /// Whether it is whole.
     pub status: Status,
@@ -50,7 +74,7 @@ pub struct Object {
     /// Attributes as JSON text under the schema's implied type (wire format, JSON rules); kept as bytes, because only the
     /// provider's schema can decode them.
     pub attributes: Vec<u8>,
-    /// Sensitive paths beyond what the schema says.
+    /// Sensitive paths, those of the schema included.
     pub sensitive: PathSet,
     /// Opaque bytes of the provider.
     pub private: Vec<u8>,
@@ -60,6 +84,8 @@ pub struct Object {
     pub dependencies: Vec<Id>,
     /// Whether it must be replaced by creating first.
     pub create_before_destroy: bool,
+    /// Members that this version does not know.
+    pub extra: Extra,
 }
 
 /// Whether an object is whole.
@@ -73,10 +99,12 @@ pub enum Status {
 }
 
 /// A stack output.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutputValue {
     /// The value as JSON text.
     pub value: Vec<u8>,
     /// Never to be shown.
     pub sensitive: bool,
+    /// Members that this version does not know.
+    pub extra: Extra,
 }

@@ -42,4 +42,43 @@ impl Unknown {
     pub fn into_value(self) -> Value {
         Value::Unknown(Box::new(self))
     }
+
+    /// The value: known after all where what is known leaves only one, else unknown.
+    ///
+    /// A list of known length is a known list of unknown elements, up to 1024 of them.
+    pub fn decided(self) -> Value {
+        self.only_value().unwrap_or_else(|| self.into_value())
+    }
+
+    fn only_value(&self) -> Option<Value> {
+        /// A longer list stays unknown as a whole: it may be anything a few bytes claim.
+        const MAX_EXPANDED: u64 = 1024;
+        let Refinement {
+            not_null: true,
+            min,
+            max,
+            min_length,
+            max_length,
+            ..
+        } = &self.refinement
+        else {
+            return None;
+        };
+        let unknowns = |element: &Type, n| vec![Value::unknown(element.clone()); n];
+        let length = max_length
+            .filter(|n| *n == min_length.unwrap_or(0) && *n <= MAX_EXPANDED)
+            .and_then(|n| usize::try_from(n).ok());
+        match (&self.ty, length) {
+            (Type::Number, _) => match (min, max) {
+                (Some(min), Some(max)) if min == max && min.inclusive => {
+                    Some(Value::Number(min.value.clone()))
+                }
+                _ => None,
+            },
+            (Type::List(t), Some(n)) => Some(Value::list(Type::clone(t), unknowns(t, n))),
+            (Type::Set(t), Some(n @ 0..=1)) => Some(Value::set(Type::clone(t), unknowns(t, n))),
+            (Type::Map(t), Some(0)) => Some(Value::map::<&str>(Type::clone(t), [])),
+            _ => None,
+        }
+    }
 }

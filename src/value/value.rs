@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Number, Type, Unknown};
-
-/// Shared text.
-pub type Str = Arc<str>;
+use super::text::{nfc, nfc_str};
+use super::{Entries, Number, Str, Type, Unknown};
 
 /// A value: known, null of a type, or unknown of a type. Cheap to clone.
 ///
@@ -52,79 +50,6 @@ pub struct MapValue {
     pub entries: Entries,
 }
 
-/// Values by name, names sorted bytewise and unique.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entries(Vec<(Str, Value)>);
-
-impl Entries {
-    /// The value of that name.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0
-            .binary_search_by(|(k, _)| (**k).cmp(name))
-            .ok()
-            .map(|i| &self.0[i].1)
-    }
-
-    /// Sets a value; gives back the one it replaced.
-    pub fn insert(&mut self, name: Str, value: Value) -> Option<Value> {
-        match self.0.binary_search_by(|(k, _)| k.cmp(&name)) {
-            Ok(i) => Some(std::mem::replace(&mut self.0[i].1, value)),
-            Err(i) => {
-                self.0.insert(i, (name, value));
-                None
-            }
-        }
-    }
-
-    /// Takes a value out.
-    pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let i = self.0.binary_search_by(|(k, _)| (**k).cmp(name)).ok()?;
-        Some(self.0.remove(i).1)
-    }
-
-    /// Names and values in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Str, &Value)> + Clone {
-        self.0.iter().map(|(k, v)| (k, v))
-    }
-
-    /// Names in order.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &Str> {
-        self.0.iter().map(|(k, _)| k)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl FromIterator<(Str, Value)> for Entries {
-    /// Sorts; of equal names the last wins.
-    fn from_iter<I: IntoIterator<Item = (Str, Value)>>(iter: I) -> Self {
-        let mut all: Vec<_> = iter.into_iter().collect();
-        if !all.is_sorted_by(|a, b| a.0 < b.0) {
-            all.reverse();
-            all.sort_by(|a, b| a.0.cmp(&b.0));
-            all.dedup_by(|a, b| a.0 == b.0);
-        }
-        Self(all)
-    }
-}
-
-impl IntoIterator for Entries {
-    type Item = (Str, Value);
-    type IntoIter = std::vec::IntoIter<(Str, Value)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
 impl Value {
     /// Null of type `ty`.
     pub fn null(ty: Type) -> Self {
@@ -142,13 +67,7 @@ impl Value {
 
     /// Text, brought to Unicode NFC.
     pub fn string(s: impl AsRef<str>) -> Self {
-        use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-        let s = s.as_ref();
-        if s.is_ascii() || is_nfc_quick(s.chars()) == IsNormalized::Yes {
-            Self::String(s.into())
-        } else {
-            Self::String(s.nfc().collect::<String>().into())
-        }
+        Self::String(nfc(s.as_ref()).into())
     }
 
     /// A list of elements that all have type `element`.
@@ -156,24 +75,22 @@ impl Value {
         Self::List(Arc::new(Sequence { element, items }))
     }
 
-    /// A set: sorts into canonical order, drops duplicates (elements holding unknowns are never duplicates).
+    /// A set of elements that all have type `element`: brings them into canonical order and drops duplicates. Elements
+    /// that hold unknowns are never duplicates.
     pub fn set(element: Type, mut items: Vec<Self>) -> Self {
-        items.sort();
-        items.dedup_by(|a, b| a == b && a.is_wholly_known());
+        super::set::canonicalize(&mut items);
         Self::Set(Arc::new(Sequence { element, items }))
     }
 
-    /// A map of elements that all have type `element`.
+    /// A map of elements that all have type `element`; keys are brought to NFC.
     pub fn map<K: Into<Str>>(element: Type, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
-        let entries = entries.into_iter().map(|(k, v)| (k.into(), v)).collect();
+        let entries = normal_entries(entries);
         Self::Map(Arc::new(MapValue { element, entries }))
     }
 
-    /// An object.
+    /// An object; attribute names are brought to NFC.
     pub fn object<K: Into<Str>>(attributes: impl IntoIterator<Item = (K, Self)>) -> Self {
-        Self::Object(Arc::new(
-            attributes.into_iter().map(|(k, v)| (k.into(), v)).collect(),
-        ))
+        Self::Object(Arc::new(normal_entries(attributes)))
     }
 
     /// A tuple.
@@ -234,4 +151,11 @@ impl Value {
             _ => None,
         }
     }
+}
+
+fn normal_entries<K: Into<Str>>(entries: impl IntoIterator<Item = (K, Value)>) -> Entries {
+    entries
+        .into_iter()
+        .map(|(k, v)| (nfc_str(k.into()), v))
+        .collect()
 }

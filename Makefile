@@ -1,0 +1,20 @@
+# `make demo` and `make test` work on a bare Debian or Ubuntu machine: they install what is missing.
+
+SHELL := bash
+
+.PHONY: demo test setup deny clean
+
+demo: ## Build, apply the quick start, show it, plan again, destroy it.
+	@scripts/demo.sh
+
+test: ## Everything that CI runs.
+	@scripts/test.sh
+
+setup: ## Install what building and testing need.
+	@scripts/setup.sh test
+
+deny: ## Licenses, advisories and duplicates of dependencies; needs cargo-deny.
+	@. scripts/env.sh && cargo deny check
+
+clean: ## Remove what was built.
+	rm -rf target tests/providers/bin tests/oracle/bin .cache

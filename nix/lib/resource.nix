@@ -1,0 +1,170 @@
+# Resources and data sources, and their instances under `forEach` and `count`.
+let
+  inherit (builtins)
+    filter
+    genList
+    groupBy
+    head
+    isAttrs
+    isInt
+    isList
+    isString
+    length
+    listToAttrs
+    map
+    mapAttrs
+    replaceStrings
+    substring
+    ;
+  internal = import ./internal.nix;
+  reference = import ./reference.nix;
+
+  names = [
+    "provider"
+    "type"
+    "name"
+    "config"
+    "meta"
+  ];
+  required = [
+    "provider"
+    "type"
+    "name"
+  ];
+  checkArgs =
+    builtins.mapAttrs
+      (
+        function: _:
+        internal._checkArgs {
+          inherit function required;
+          of = internal._ofName "name";
+          allowed = names;
+        }
+      )
+      {
+        resource = null;
+        data = null;
+      };
+
+  # ASCII except letters, digits, "-" and "_" becomes %XX. The leading "_" and the second of two become %5F, so that the
+  # "__" before the key is the last one in the name and no two keys share a name.
+  asciiEscapes =
+    let
+      hex = [ "0" "1" "2" "3" "4" "5" "6" "7" "8" "9" "A" "B" "C" "D" "E" "F" ];
+      codes = builtins.concatMap (high: map (low: high + low) hex) [ "0" "1" "2" "3" "4" "5" "6" "7" ];
+      entry = code: {
+        name = builtins.fromJSON "\"\\u00${code}\"";
+        value = "%${code}";
+      };
+      # Nix strings hold no NUL.
+      entries = map entry (filter (code: code != "00") codes);
+    in
+    filter (e: builtins.match "[A-Za-z0-9_-]" e.name == null) entries;
+  escapeAscii = replaceStrings (map (e: e.name) asciiEscapes) (map (e: e.value) asciiEscapes);
+  escapeUnderscores = replaceStrings [ "__" ] [ "_%5F" ];
+  escapeKey =
+    key:
+    let
+      escaped = escapeAscii key;
+      leads = substring 0 1 escaped == "_";
+    in
+    if leads then "%5F${escapeUnderscores (substring 1 (-1) escaped)}" else escapeUnderscores escaped;
+
+  # `kind` is "resource" or "data"; `index` is null, a string (`forEach`) or an integer (`count`).
+  build =
+    textOf: kind: index: args:
+    let
+      checked = checkArgs.${kind} args;
+      base = internal._staticName kind "name" checked.name;
+      type = internal._staticName kind "type" checked.type;
+      name = if index == null then base else "${base}__${escapeKey (toString index)}";
+      provider =
+        if internal._kind checked.provider == "provider" then
+          checked.provider
+        else
+          throw "nivis.${kind}: 'provider' of '${type}.${base}' is ${internal._describe checked.provider}; give a value made by `provider { … }`";
+      id = (if kind == "data" then "data." else "") + "${provider.id}.${type}.${name}";
+    in
+    {
+      _type = "nivis.${kind}";
+      inherit
+        args
+        id
+        index
+        name
+        provider
+        type
+        ;
+      config = checked.config or { };
+      meta = checked.meta or { };
+      ref = reference.make textOf id;
+      __toString =
+        _:
+        throw "nivis.${kind}: '${id}' is interpolated whole; interpolate one of its outputs, such as `\${x.ref \"id\"}`";
+    };
+
+  isDeclared = value: internal._kind value == "resource" || internal._kind value == "data";
+
+  # Makes an instance of what the author's function gave for one key.
+  instance =
+    textOf: function: key: declared:
+    if !(isDeclared declared) then
+      throw "nivis.${function}: the function gave ${internal._describe declared} for key '${toString key}'; give one resource or data source"
+    else if declared.index != null then
+      throw "nivis.${function}: '${declared.id}' is an instance already; use one `forEach` over the combined keys"
+    else
+      build textOf (internal._kind declared) key declared.args;
+
+  checkKey =
+    key:
+    if isString key && !(builtins.hasContext key) then
+      key
+    else
+      throw "nivis.forEach: a key is ${
+        if isString key then "a string that depends on an output or a build" else internal._describe key
+      }; keys are plain strings";
+
+  listKeys =
+    list:
+    let
+      keys = map checkKey list;
+      twice = filter (key: length (groupBy (k: k) keys).${key} > 1) keys;
+    in
+    if twice == [ ] then
+      listToAttrs (
+        map (key: {
+          name = key;
+          value = key;
+        }) keys
+      )
+    else
+      throw "nivis.forEach: key '${head twice}' is listed twice; remove one";
+in
+{
+  inherit isDeclared;
+
+  resource = textOf: build textOf "resource" null;
+  data = textOf: build textOf "data" null;
+
+  # Set or list of keys → function of key and value → set of instances by key.
+  forEach =
+    textOf: over: make:
+    let
+      items =
+        if isList over then
+          listKeys over
+        else if isAttrs over && internal._kind over == null then
+          over
+        else
+          throw "nivis.forEach: expected an attribute set or a list of strings, got ${internal._describe over}; what depends on outputs cannot decide how many resources there are";
+    in
+    mapAttrs (key: value: instance textOf "forEach" key (make key value)) items;
+
+  # Number → function of index → list of instances.
+  count =
+    textOf: number: make:
+    if isInt number && number >= 0 then
+      genList (index: instance textOf "count" index (make index)) number
+    else
+      throw "nivis.count: expected an integer from 0, got ${internal._describe number}; what depends on outputs cannot decide how many resources there are";
+}

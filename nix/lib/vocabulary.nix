@@ -1,0 +1,109 @@
+# What a stack's function gets as `n`.
+let
+  providers = import ./provider.nix;
+  resources = import ./resource.nix;
+  derives = import ./derive.nix;
+  builds = import ./build.nix;
+  reference = import ./reference.nix;
+in
+{
+  # `textOf key` is the text of a reference in the evaluation at hand, `ledger` what the executor knows.
+  make =
+    { textOf, ledger }:
+    {
+      /**
+        Declares a provider: `provider { id; source; version ? null; config ? { }; }`.
+
+        `source` is a package that contains the provider's program, a path to it, `"builtin"`, or a registry address;
+        `version` is a constraint for an address. `config` is a tree like a resource's and may use outputs.
+
+        The stack's provider list is optional: a provider is part of the stack when a resource uses it.
+      */
+      provider = providers.make;
+
+      /**
+        Declares a managed resource:
+        `resource { provider; type; name; config ? { }; meta ? { }; }`.
+
+        `provider` is a value made by `provider`. `config` is the tree of arguments the provider gets; its leaves are plain
+        values, references, strings that interpolate references, `derive`, `drv`, `sensitive`, and Nix derivations.
+        `meta` holds `dependsOn` (resources, data sources or ids) and
+        `lifecycle { preventDestroy; ignoreChanges; createBeforeDestroy; replaceTriggeredBy; }`.
+
+        The value has `.id` and `.ref`; see `ref`.
+      */
+      resource = resources.resource textOf;
+
+      /**
+        Declares a data source, something that is read and not managed. Arguments as for `resource`; the only `meta` is
+        `dependsOn`.
+      */
+      data = resources.data textOf;
+
+      /**
+        A reference to an output: `ref "<id>" path`, where `path` is the name of an output, or a list of names and
+        positions that starts with one: `ref "net.net_host.a" [ "addresses" 0 ]`.
+
+        `x.ref path` is the same for a resource `x`. A reference can be a leaf of a configuration, be interpolated into
+        a string, or be an input of `derive`.
+      */
+      ref =
+        id: path:
+        if builtins.isString id && !(builtins.hasContext id) then
+          reference.make textOf id path
+        else
+          throw "nivis.ref: the id must be a plain string; write `ref \"<provider>.<type>.<name>\" path`, or `x.ref path` for a resource `x`";
+
+      /**
+        A value that Nix computes from outputs: `derive inputs compute`.
+
+        `inputs` is a reference, another `derive`, or an attribute set or list of these; `compute` gets the same shape
+        with values in place of them, and gives anything a configuration can hold, builds and other references included.
+
+        A derive over an output that is secret throws when the function looks at it; see `deriveSensitive`.
+      */
+      derive = derives.make ledger "derive";
+
+      /**
+        As `derive`, with a result that is sensitive. Over an output that is secret it stays pending here: Nix does not get
+        to see the secret.
+      */
+      deriveSensitive = derives.make ledger "deriveSensitive";
+
+      /**
+        The output path of a build: `drv package`. The executor builds it before a provider gets the path.
+
+        A package may stand in a configuration without `drv`; this is for saying so.
+      */
+      drv = package: builds.make "drv" package null;
+
+      /**
+        A file in the output of a build: `drvFile image "nixos.img"`.
+      */
+      drvFile = package: file: builds.make "drvFile" package file;
+
+      /**
+        Marks a value, or a tree of them, as sensitive: it is not shown. It is in the IR all the same, as everything that
+        is written in Nix source is readable; a secret belongs into an output, a file or a variable.
+      */
+      sensitive = value: {
+        _type = "nivis.sensitive";
+        inherit value;
+        __toString =
+          _: throw "nivis.sensitive: a sensitive value is interpolated; mark the whole string: `sensitive \"…\"`";
+      };
+
+      /**
+        One resource per key: `forEach set (key: value: resource { … })`, or `forEach [ "a" "b" ] (key: _: …)`.
+
+        Gives the set of instances by key. The instance for key `a` of a resource named `web` is named `web__a`; in a key,
+        ASCII other than letters, digits, `-` and `_` is written `%XX`, and so are `_` in front and after another `_`.
+      */
+      forEach = resources.forEach textOf;
+
+      /**
+        A number of resources: `count 3 (index: resource { … })`. Gives the list of instances, named `web__0` and so on.
+      */
+      count = resources.count textOf;
+    };
+}

@@ -1,0 +1,2 @@
+# A stack of nothing.
+(import ../../../lib).plan (_: { })

@@ -1,0 +1,4 @@
+{ lib, ... }:
+{
+  value = lib.mkApps { package = 1; };
+}

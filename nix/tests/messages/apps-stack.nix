@@ -1,0 +1,8 @@
+{ lib, ... }:
+{
+  value = lib.mkApps {
+    pkgs = { };
+    nivis = "";
+    stack = "a b";
+  };
+}

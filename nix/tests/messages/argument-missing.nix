@@ -1,0 +1,9 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.resource {
+      inherit provider;
+      name = "b";
+    };
+  };
+}

@@ -1,0 +1,7 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = a;
+    backend.path = "${a.ref "id"}";
+  };
+}

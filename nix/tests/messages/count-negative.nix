@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.count (-1) (_: make "b" { });
+  };
+}

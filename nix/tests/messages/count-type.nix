@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.count "3" (_: make "b" { });
+  };
+}

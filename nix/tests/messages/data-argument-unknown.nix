@@ -1,0 +1,10 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    data = n.data {
+      inherit provider;
+      type = "t";
+      nam = "b";
+    };
+  };
+}

@@ -1,0 +1,12 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = [
+      a
+      (make "b" { x = n.derive {
+          id = a.ref "id";
+          size = 3;
+        } (x: x); })
+    ];
+  };
+}

@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.forEach 3 (key: _: make key { });
+  };
+}

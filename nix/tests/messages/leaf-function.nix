@@ -1,0 +1,9 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = [
+      a
+      (make "b" { x = { y = x: x; }; })
+    ];
+  };
+}

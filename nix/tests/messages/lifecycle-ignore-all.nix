@@ -1,0 +1,16 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.resource {
+      inherit provider;
+      type = "t";
+      name = "b";
+      meta = {
+        lifecycle.ignoreChanges = [
+          "*"
+          "a"
+        ];
+      };
+    };
+  };
+}

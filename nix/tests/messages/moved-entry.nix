@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    moved = [ { from = "p.t.x"; } ];
+  };
+}

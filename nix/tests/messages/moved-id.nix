@@ -1,0 +1,11 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    moved = [
+      {
+        from = 1;
+        to = a;
+      }
+    ];
+  };
+}

@@ -1,0 +1,9 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    moved = {
+      from = "p.t.x";
+      to = "p.t.y";
+    };
+  };
+}

@@ -1,0 +1,4 @@
+{ lib, ... }:
+{
+  value = lib.plan { } { };
+}

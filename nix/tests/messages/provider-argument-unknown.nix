@@ -1,0 +1,9 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    providers = n.provider {
+      id = "q";
+      src = "builtin";
+    };
+  };
+}

@@ -1,0 +1,12 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = [
+      a
+      (make "b" { x = a.ref [
+          "x"
+          (-1)
+        ]; })
+    ];
+  };
+}

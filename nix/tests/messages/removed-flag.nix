@@ -1,0 +1,11 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    removed = [
+      {
+        from = "p.t.x";
+        destroy = "no";
+      }
+    ];
+  };
+}

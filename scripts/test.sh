@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Everything that must hold, in the order in which it fails fastest. Ends with counts.
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+cd "$repository"
+
+# Nothing in the tests may come from the network.
+export NIX_CONFIG=${NIX_CONFIG:-}$'\nsubstituters ='
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+steps=0
+
+# step <name> <command>...
+step() {
+  local start=$SECONDS
+  say "== $1"
+  "${@:2}" 2>&1 | tee -a "$log"
+  steps=$((steps + 1))
+  say "   $((SECONDS - start)) s"
+}
+
+step 'setup' scripts/setup.sh test
+step 'format' cargo fmt --check
+step 'lints' cargo clippy --quiet --all-targets --all-features -- -D warnings
+step 'Nix library' nix/tests/run.sh
+step 'IR conformance' "$cache/venv/bin/python" tests/ir-conformance/check.py test
+step 'Rust tests' cargo test --quiet
+step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
+step 'flake' tests/flake/run.sh
+
+# Sum of a column of cargo's `test result: ok. 12 passed; 0 failed; 1 ignored; …` lines.
+sum() {
+  sed -n "s/^test result: .* \([0-9]*\) $1;.*/\1/p" "$log" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+long=$(find src -name '*.rs' -exec awk '/^#\[cfg\(test\)\]/ { exit } END { if (NR > 300) print FILENAME, NR }' {} \;)
+say
+say "files over 300 lines: $(printf '%s' "$long" | grep -c . || true); packages in Cargo.lock: $(grep -c '^name = ' Cargo.lock)"
+say "test: $steps steps, $(sum passed) tests passed, $(sum failed) failed, $(sum ignored) ignored"

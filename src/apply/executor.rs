@@ -1,0 +1,337 @@
+//! Walks the steps of a plan: starts each the moment what it waits for is done, evaluates Nix again when only that can go
+//! on, records every outcome before anything depends on it. Sole owner of the state during an apply.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use crate::addr::Id;
+use crate::apply::event::Event;
+use crate::apply::prepare::Prepared;
+use crate::apply::work::{self, Done, Work};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::eval::Phases;
+use crate::graph::{Dag, Frontier, NodeId};
+use crate::ir::{Build, Ir};
+use crate::plan::Action;
+use crate::plan::order::Step;
+use crate::plan::resolve::OutputMap;
+use crate::plan::{Plan, order};
+use crate::provider::Pool;
+use crate::state::{Record, Session};
+
+/// What [`apply`] needs.
+pub struct ApplyInput<'a> {
+    /// The approved plan.
+    pub plan: &'a Plan,
+    /// Where running providers come from.
+    pub pool: &'a Pool,
+    /// How many provider operations may run at once.
+    pub parallelism: usize,
+    /// Set from outside to start nothing more.
+    pub stop: &'a AtomicBool,
+    /// Makes the paths of builds exist; it may take long.
+    pub realise: Realise,
+    /// Told what happens.
+    pub events: &'a (dyn Fn(Event) + Send + Sync),
+}
+
+/// Makes the paths of builds exist.
+pub type Realise = Arc<dyn Fn(&[Build]) -> Result<(), Diagnostics> + Send + Sync>;
+
+/// How an apply went.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Errors and warnings, with addresses.
+    pub diagnostics: Diagnostics,
+    /// Steps that were not started because something they need failed, or because the run was stopped.
+    pub left: Vec<Step>,
+    /// Objects created, updated, destroyed.
+    pub counts: Counts,
+    /// What every object shows to others now.
+    pub outputs: OutputMap,
+}
+
+/// How many objects were touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Created, replacements included.
+    pub added: usize,
+    /// Updated in place.
+    pub changed: usize,
+    /// Destroyed, replaced ones included.
+    pub destroyed: usize,
+}
+
+/// Carries out a plan. Everything that goes wrong is in the result. Once something could not be recorded nothing more is
+/// started; what runs is waited for, and the session keeps its outcome.
+pub async fn apply<E: Into<Diagnostics>>(
+    input: ApplyInput<'_>,
+    session: &mut Session,
+    phases: &mut Phases<'_, E>,
+) -> Applied {
+    let dag = match order::steps(input.plan, session.state()) {
+        Ok(dag) => dag,
+        Err(cycle) => return failed_order(&cycle),
+    };
+    let outputs = input.plan.outputs.clone();
+    let mut executor = Executor {
+        ir: Arc::clone(phases.ir()),
+        positions: positions(phases.ir()),
+        frontier: Frontier::new(&dag),
+        dag: &dag,
+        blocked: Vec::new(),
+        stale: BTreeSet::new(),
+        deposed: BTreeMap::new(),
+        started: HashMap::new(),
+        applied: Applied {
+            outputs,
+            ..Applied::default()
+        },
+        unrecorded: false,
+        input,
+        session,
+    };
+    executor.run(phases).await;
+    executor.finish()
+}
+
+fn failed_order(cycle: &crate::graph::Cycle) -> Applied {
+    let detail = format!("{} steps wait for each other", cycle.0.len());
+    let diagnostics = Diagnostic::error("Dependency cycle").detail(detail).into();
+    Applied {
+        diagnostics,
+        ..Applied::default()
+    }
+}
+
+fn positions(ir: &Ir) -> HashMap<Id, usize> {
+    let resources = ir
+        .resources
+        .iter()
+        .enumerate()
+        .map(|(i, r)| (r.id.clone(), i));
+    resources
+        .chain(
+            ir.data_sources
+                .iter()
+                .enumerate()
+                .map(|(i, d)| (d.id.clone(), i)),
+        )
+        .collect()
+}
+
+pub(super) struct Executor<'a, 's> {
+    pub(super) input: ApplyInput<'a>,
+    pub(super) session: &'s mut Session,
+    pub(super) ir: Arc<Ir>,
+    pub(super) positions: HashMap<Id, usize>,
+    dag: &'s Dag<Step>,
+    frontier: Frontier<'s, Step, ()>,
+    /// Steps that wait for an evaluation.
+    blocked: Vec<NodeId>,
+    /// Objects that turned out other than the ledger of the newest evaluation says.
+    pub(super) stale: BTreeSet<Id>,
+    /// Keys of objects moved aside in this run.
+    pub(super) deposed: BTreeMap<Id, String>,
+    started: HashMap<NodeId, Instant>,
+    pub(super) applied: Applied,
+    /// Something could not be recorded.
+    unrecorded: bool,
+}
+
+impl<'a> Executor<'a, '_> {
+    async fn run<E: Into<Diagnostics>>(&mut self, phases: &mut Phases<'_, E>) {
+        let mut running = FuturesUnordered::new();
+        let mut again: Vec<NodeId> = Vec::new();
+        loop {
+            let limit = self.input.parallelism.max(1).saturating_sub(running.len());
+            for (node, work) in self.start(limit, &mut again) {
+                let (pool, realise) = (self.input.pool, Arc::clone(&self.input.realise));
+                running.push(async move { (node, work::run(work, pool, realise).await) });
+            }
+            if let Some(first) = running.next().await {
+                let mut done = vec![first];
+                while let Some(Some(more)) = running.next().now_or_never() {
+                    done.push(more);
+                }
+                self.settle(done);
+            } else if self.blocked.is_empty() || self.stopping() {
+                return;
+            } else {
+                again = self.evaluate(phases);
+            }
+        }
+    }
+
+    fn stopping(&self) -> bool {
+        self.unrecorded || self.input.stop.load(Ordering::Relaxed)
+    }
+
+    /// Makes records durable; says whether that worked.
+    fn journal(&mut self, records: Records) -> bool {
+        match self.session.append(records) {
+            Ok(()) => true,
+            Err(error) => {
+                self.unrecorded = true;
+                self.applied.diagnostics.extend(error.into());
+                false
+            }
+        }
+    }
+
+    /// Takes up to `limit` steps that can start, journals what they are about to do, and gives their work.
+    fn start(&mut self, limit: usize, again: &mut Vec<NodeId>) -> Vec<(NodeId, Work<'a>)> {
+        let mut ready = Vec::new();
+        let mut records = Vec::new();
+        while ready.len() < limit && !self.stopping() {
+            let Some(node) = again.pop().or_else(|| self.frontier.start()) else {
+                break;
+            };
+            match self.prepare(&self.dag[node]) {
+                Prepared::Nothing => self.frontier.succeeded(node),
+                Prepared::Blocked => self.blocked.push(node),
+                Prepared::Failed(diagnostics) => {
+                    self.fail(node, diagnostics);
+                }
+                Prepared::Record(record) => {
+                    records.push(record);
+                    self.frontier.succeeded(node);
+                }
+                Prepared::Work { work, before } => {
+                    records.extend(before);
+                    self.started.insert(node, Instant::now());
+                    ready.push((node, work));
+                }
+            }
+        }
+        if !self.journal(records) {
+            return Vec::new();
+        }
+        for (_, work) in &ready {
+            let (id, action) = work.label();
+            (self.input.events)(Event::Started { id, action });
+        }
+        ready
+    }
+
+    fn fail(&mut self, node: NodeId, diagnostics: Diagnostics) {
+        let address = match &self.dag[node] {
+            Step::Make(id)
+            | Step::Unmake(id)
+            | Step::UnmakeDeposed(id, _)
+            | Step::Read(id)
+            | Step::Forget(id) => id.to_string(),
+            Step::Pass => String::new(),
+        };
+        self.applied.diagnostics.extend_at(diagnostics, &address);
+        self.frontier.failed(node, ());
+    }
+
+    /// Records how steps ended, all in one write, and lets go what waited for them.
+    fn settle(&mut self, done: Vec<(NodeId, Done<'a>)>) {
+        let mut records = Vec::new();
+        let mut ended = Vec::new();
+        for (node, done) in done {
+            let (id, action) = done.label();
+            let (more, diagnostics) = self.record(done);
+            records.extend(more);
+            ended.push((node, id, action, diagnostics));
+        }
+        self.journal(records);
+        for (node, id, action, diagnostics) in ended {
+            let elapsed = self
+                .started
+                .remove(&node)
+                .map(|t| t.elapsed())
+                .unwrap_or_default();
+            if diagnostics.has_errors() {
+                (self.input.events)(Event::Failed {
+                    id,
+                    action,
+                    elapsed,
+                });
+                self.fail(node, diagnostics);
+            } else {
+                self.count(action);
+                let shown_id = self.shown_id(&id);
+                self.applied.diagnostics.extend_at(diagnostics, &id);
+                (self.input.events)(Event::Finished {
+                    id,
+                    action,
+                    elapsed,
+                    shown_id,
+                });
+                self.frontier.succeeded(node);
+            }
+        }
+    }
+
+    fn count(&mut self, action: Action) {
+        let counts = &mut self.applied.counts;
+        match action {
+            Action::Create => counts.added += 1,
+            Action::Update => counts.changed += 1,
+            Action::Delete => counts.destroyed += 1,
+            _ => {}
+        }
+    }
+
+    /// Evaluates with what is known now; gives the steps that can be tried again. A failure fails all that wait.
+    fn evaluate<E: Into<Diagnostics>>(&mut self, phases: &mut Phases<'_, E>) -> Vec<NodeId> {
+        let waiting = std::mem::take(&mut self.blocked);
+        (self.input.events)(Event::Evaluating {
+            phase: phases.evaluations() + 1,
+            waiting: waiting.len(),
+        });
+        let outputs = &self.applied.outputs;
+        let problem = match phases.advance(|id| outputs.get(id).map(|o| (&o.value, &o.sensitive))) {
+            Ok(true) => {
+                self.ir = Arc::clone(phases.ir());
+                self.positions = positions(&self.ir);
+                self.stale.clear();
+                return waiting;
+            }
+            Ok(false) if !self.stale.is_empty() => {
+                self.stale.clear();
+                return waiting;
+            }
+            Ok(false) => None,
+            Err(error) => Some(error.into()),
+        };
+        if let Some(diagnostics) = problem {
+            self.applied.diagnostics.extend(diagnostics);
+            for node in waiting {
+                self.frontier.failed(node, ());
+            }
+        } else {
+            for node in waiting {
+                let diagnostics = self.stuck(&self.dag[node], phases);
+                self.fail(node, diagnostics);
+            }
+        }
+        Vec::new()
+    }
+
+    fn finish(mut self) -> Applied {
+        let left = self.frontier.finish();
+        let nodes = left
+            .skipped
+            .iter()
+            .map(|s| s.node)
+            .chain(left.not_started)
+            .chain(self.blocked);
+        self.applied.left = nodes
+            .map(|n| self.dag[n].clone())
+            .filter(|s| *s != Step::Pass)
+            .collect();
+        self.applied
+    }
+}
+
+/// Records that one step adds to the journal.
+pub(super) type Records = Vec<Record>;

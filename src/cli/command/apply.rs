@@ -1,0 +1,35 @@
+//! `nivis apply`.
+
+use crate::cli::args::{LockArgs, PlanArgs, StackArgs};
+use crate::cli::command::Ended;
+use crate::cli::run::{self, Run};
+use crate::cli::ui::Ui;
+
+/// Make the world match the configuration: plan, ask, carry out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    stack: StackArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+    #[command(flatten)]
+    lock: LockArgs,
+
+    /// Do not ask before acting.
+    #[arg(long)]
+    auto_approve: bool,
+}
+
+pub(crate) async fn run(args: Args, ui: Ui) -> Ended {
+    let options = args.plan.options(false);
+    run::run(
+        Run {
+            stack: args.stack,
+            lock: args.lock,
+            options,
+            auto_approve: args.auto_approve,
+        },
+        ui,
+    )
+    .await
+}

@@ -1,0 +1,217 @@
+//! What `apply` and `destroy` share: lock, plan, ask, carry out, tell.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::apply::executor::Applied;
+use crate::cli::args::{LockArgs, StackArgs};
+use crate::cli::command::Ended;
+use crate::cli::report::{self, Exit};
+use crate::cli::ui::Ui;
+use crate::cli::{env, interrupt, progress, stack};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::eval::Phases;
+use crate::fs;
+use crate::ops;
+use crate::ops::apply::ApplyRun;
+use crate::ops::builds::Builder;
+use crate::ops::plan::PlanInput;
+use crate::ops::stack::Store;
+use crate::plan::order::Step;
+use crate::plan::stack::PlanOptions;
+use crate::provider::Pool;
+use crate::render;
+use crate::state::{Session, StateError};
+
+/// One run that changes the world.
+pub(super) struct Run {
+    pub(super) stack: StackArgs,
+    pub(super) lock: LockArgs,
+    pub(super) options: PlanOptions,
+    pub(super) auto_approve: bool,
+}
+
+pub(super) async fn run(run: Run, ui: Ui) -> Ended {
+    let stack = stack::stack(&run.stack)?;
+    let pool = stack::pool()?;
+    let operation = if run.options.destroy {
+        "destroy"
+    } else {
+        "apply"
+    };
+    let mut session = stack.open(
+        operation,
+        &env::who(),
+        Duration::from_secs(run.lock.lock_timeout),
+    )?;
+    report::show(ui, session.recovered().into());
+    let stop = interrupt::watch(ui, std::sync::Arc::clone(&pool));
+    let builder = stack::builder(&stack)?;
+    let mut phases = stack.phases(session.state(), Store::Write)?;
+    let ended = act(
+        &run,
+        ui,
+        Acting {
+            session: &mut session,
+            phases: &mut phases,
+            pool: &pool,
+            builder: &builder,
+            stop: &stop,
+        },
+    )
+    .await;
+    pool.shutdown_all().await;
+    let closed = session
+        .close()
+        .map_err(|error| rescue(error, &stack.run_folders));
+    // Both may have failed, and both are worth telling.
+    match (ended, closed) {
+        (Err(mut first), Err(second)) => {
+            first.extend(second);
+            Err(first)
+        }
+        (ended, closed) => closed.and(ended),
+    }
+}
+
+/// Puts a state that could be saved nowhere else into a file of its own.
+fn rescue(error: StateError, folders: &[PathBuf]) -> Diagnostics {
+    let StateError::Unsaved { snapshot, .. } = &error else {
+        return error.into();
+    };
+    let name = format!("nivis-rescued-state-{}.json", std::process::id());
+    let mut candidates = folders.iter().map(|folder| folder.join(&name));
+    let kept = candidates.find(|path| fs::atomic_write(path, snapshot, fs::PRIVATE).is_ok());
+    let mut diagnostics = Diagnostics::from(error);
+    if let Some(path) = kept {
+        let what = format!("the whole state is in {} instead", path.display());
+        diagnostics.push(
+            Diagnostic::error("State was rescued")
+                .detail(what)
+                .hint("make room, then copy it over the state file"),
+        );
+    }
+    diagnostics
+}
+
+struct Acting<'a, 'p> {
+    session: &'a mut Session,
+    phases: &'a mut Phases<'p, Diagnostics>,
+    pool: &'a Pool,
+    builder: &'a Arc<Builder>,
+    stop: &'a AtomicBool,
+}
+
+async fn act(run: &Run, ui: Ui, acting: Acting<'_, '_>) -> Ended {
+    let Acting {
+        session,
+        phases,
+        pool,
+        builder,
+        stop,
+    } = acting;
+    let input = PlanInput {
+        state: session.state(),
+        pool,
+        builder,
+        options: &run.options,
+    };
+    let plan = ops::plan::plan(input, phases).await?;
+    let doc = ops::document::plan_document(&plan, session.state(), pool).await;
+    ui.err(&render::plan(&doc, ui.err_style()));
+    report::show(ui, plan.warnings.clone());
+    if doc.has_changes() && !run.auto_approve && !approved(run, ui)? {
+        ui.err("Nothing was changed.\n");
+        return Ok(Exit::Failure);
+    }
+    let events = |event| progress::show(ui, &event);
+    let apply = ApplyRun {
+        plan: &plan,
+        options: &run.options,
+        pool,
+        builder,
+        stop,
+        events: &events,
+    };
+    let applied = ops::apply::apply(apply, session, phases).await?;
+    let changes = doc.has_changes();
+    Ok(tell(
+        run,
+        ui,
+        Told {
+            changes,
+            stopped: stop.load(Ordering::Relaxed),
+        },
+        applied,
+        session,
+    ))
+}
+
+fn approved(run: &Run, ui: Ui) -> Result<bool, Diagnostics> {
+    if !ui.can_ask() {
+        return Err(Diagnostic::error("Cannot ask for approval")
+            .detail("standard input is not a terminal")
+            .hint("look at the plan first, then run with `--auto-approve`")
+            .into());
+    }
+    let question = if run.options.destroy {
+        "\nDestroy all of this? There is no way back. Only `yes` is a yes: "
+    } else {
+        "\nDo this? Only `yes` is a yes: "
+    };
+    Ok(ui.confirm(question))
+}
+
+/// What else [`tell`] has to know.
+#[derive(Clone, Copy)]
+struct Told {
+    changes: bool,
+    stopped: bool,
+}
+
+fn tell(run: &Run, ui: Ui, told: Told, applied: Applied, session: &Session) -> Exit {
+    let failed = applied.diagnostics.has_errors() || !applied.left.is_empty();
+    report::show(ui, applied.diagnostics);
+    if !applied.left.is_empty() {
+        let names: Vec<_> = applied.left.iter().map(step_name).collect();
+        ui.err(&format!("not done ({}):\n", names.len()));
+        for name in names {
+            ui.err(&format!("  {name}\n"));
+        }
+    }
+    let counts = applied.counts;
+    let word = match (failed, run.options.destroy) {
+        (true, _) => "Stopped before the end",
+        (false, true) => "Destroy complete",
+        (false, false) => "Apply complete",
+    };
+    if failed || told.changes {
+        ui.err(&format!(
+            "{word}: {} added, {} changed, {} destroyed.\n",
+            counts.added, counts.changed, counts.destroyed
+        ));
+    }
+    if !failed
+        && !run.options.destroy
+        && let Ok(text) = ops::output::outputs(session.state(), None, ops::output::Form::Text)
+    {
+        ui.out(&text);
+    }
+    match (told.stopped && failed, failed) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Failure,
+        (false, false) => Exit::Success,
+    }
+}
+
+fn step_name(step: &Step) -> String {
+    match step {
+        Step::Make(id) => format!("create or update {id}"),
+        Step::Unmake(id) | Step::Forget(id) => format!("destroy {id}"),
+        Step::UnmakeDeposed(id, key) => format!("destroy {id} (deposed {key})"),
+        Step::Read(id) => format!("read {id}"),
+        Step::Pass => String::new(),
+    }
+}

@@ -1,0 +1,300 @@
+//! The outputs ledger: what an evaluation is told about objects (docs/IR-CONTRACT.md, "Outputs ledger").
+//!
+//! It holds only attributes that some Nix-computed leaf needs. A part that is not known yet is `{"__unknown": true}`; a
+//! sensitive part is `{"__sensitiveRef": …}`, never the value.
+
+use std::collections::BTreeMap;
+use std::path::{Path as FilePath, PathBuf};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::addr::Id;
+use crate::fs::{self, PathError, PrivateDir};
+use crate::ir::Ref;
+use crate::state::DeriveInput;
+use crate::value::{Entries, Number, Path, PathSet, Step, Value};
+
+/// What is known of the outputs that Nix needs: attributes by object id. Equal ledgers give equal evaluations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    outputs: BTreeMap<Id, BTreeMap<String, Json>>,
+}
+
+impl Ledger {
+    /// What the last run left in the state. Entries that make no sense are left out: they cost an evaluation, no more.
+    pub fn from_inputs(inputs: &[DeriveInput]) -> Self {
+        let mut ledger = Self::default();
+        for DeriveInput { input, value } in inputs {
+            if let (Some(name), Ok(value)) = (attribute(input), serde_json::from_slice(value)) {
+                ledger.put(&input.resource, name, value);
+            }
+        }
+        ledger
+    }
+
+    /// What the next run is given.
+    pub fn to_inputs(&self) -> Vec<DeriveInput> {
+        let entries = self
+            .outputs
+            .iter()
+            .flat_map(|(id, all)| all.iter().map(move |(name, v)| (id, name, v)));
+        entries
+            .map(|(id, name, value)| DeriveInput {
+                input: Ref {
+                    resource: id.clone(),
+                    path: Path::root().attribute(name.as_str()),
+                },
+                value: value.to_string().into_bytes(),
+            })
+            .collect()
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    /// The outputs it holds, one attribute each.
+    pub fn refs(&self) -> impl Iterator<Item = Ref> {
+        self.to_inputs().into_iter().map(|i| i.input)
+    }
+
+    /// Notes one attribute of an object, as far as it is known. Of an attribute of which nothing is known there is no entry.
+    pub fn insert(&mut self, id: &Id, name: &str, object: &Value, sensitive: &PathSet) {
+        let path = Path::root().attribute(name);
+        if let Some(value) = object.attribute(name).filter(|v| v.is_known()) {
+            let entry = render(id, value, &path, sensitive);
+            self.put(id, name, entry);
+        }
+    }
+
+    fn put(&mut self, id: &Id, name: &str, value: Json) {
+        self.outputs
+            .entry(id.clone())
+            .or_default()
+            .insert(name.to_owned(), value);
+    }
+
+    /// The file's content.
+    pub fn to_json(&self, phase: u64) -> String {
+        let outputs: Map<String, Json> = self
+            .outputs
+            .iter()
+            .map(|(id, all)| (id.to_string(), json!(all)))
+            .collect();
+        json!({ "phase": phase, "outputs": outputs }).to_string()
+    }
+}
+
+/// The attribute that a reference goes through first.
+pub(super) fn attribute(target: &Ref) -> Option<&str> {
+    match target.path.0.first()? {
+        Step::Attribute(name) | Step::Key(name) => Some(name),
+        Step::Index(_) => None,
+    }
+}
+
+fn render(id: &Id, value: &Value, path: &Path, sensitive: &PathSet) -> Json {
+    // Elements of a set have no path that lasts: a secret in one makes the whole set secret.
+    let in_a_set = matches!(value, Value::Set(_)) && sensitive.touches(path);
+    if sensitive.covers(path) || in_a_set {
+        return json!({ "__sensitiveRef": { "resource": id.as_str(), "path": steps(path) } });
+    }
+    let list = |items: &[Value]| {
+        (0..)
+            .zip(items)
+            .map(|(i, v)| render(id, v, &path.index(i), sensitive))
+            .collect::<Json>()
+    };
+    let entries = |entries: &Entries, step: fn(&str) -> Step| {
+        let member = |(k, v): (_, &Value)| {
+            let k: &crate::value::Str = k;
+            (k.to_string(), render(id, v, &path.with(step(k)), sensitive))
+        };
+        Json::Object(entries.iter().map(member).collect())
+    };
+    match value {
+        Value::Unknown(_) => json!({ "__unknown": true }),
+        Value::Null(_) => Json::Null,
+        Value::Bool(b) => Json::Bool(*b),
+        Value::String(s) => Json::String(s.to_string()),
+        Value::Number(n) => number(n),
+        Value::List(s) | Value::Set(s) => list(&s.items),
+        Value::Tuple(items) => list(items),
+        Value::Map(m) => entries(&m.entries, |k| Step::Key(k.into())),
+        Value::Object(o) => entries(o, |k| Step::Attribute(k.into())),
+    }
+}
+
+/// A number, if Nix reads it as the number it is: integers of 64 bits and decimals that a 64-bit float stands for. Nix reads
+/// larger integers as negative ones or as floats, so all others go as text, which providers take for a number again.
+fn number(n: &Number) -> Json {
+    let is_float = || !n.is_integer() && Number::from_f64(n.to_f64()).as_ref() == Some(n);
+    match n.to_json_number() {
+        Some(json) if n.as_i64().is_some() || is_float() => Json::Number(json),
+        _ => Json::String(n.to_string()),
+    }
+}
+
+fn steps(path: &Path) -> Json {
+    let step = |step: &Step| match step {
+        Step::Attribute(name) | Step::Key(name) => Json::String(name.to_string()),
+        Step::Index(i) => json!(i),
+    };
+    path.0.iter().map(step).collect()
+}
+
+/// A ledger on disk, for the owner only, in memory where there is a folder for that; gone when dropped.
+#[derive(Debug)]
+pub struct LedgerFile {
+    _folder: PrivateDir,
+    path: PathBuf,
+}
+
+impl LedgerFile {
+    /// Writes a ledger into a new folder in the first of `parents` that can have one.
+    pub fn write(ledger: &Ledger, phase: u64, parents: &[PathBuf]) -> Result<Self, PathError> {
+        let folder = PrivateDir::new(parents)?;
+        let path = folder.path().join("ledger.json");
+        fs::atomic_write(&path, ledger.to_json(phase).as_bytes(), fs::PRIVATE)?;
+        Ok(Self {
+            _folder: folder,
+            path,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &FilePath {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Type;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn rendered(value: Value, sensitive: &[Path]) -> Json {
+        let mut ledger = Ledger::default();
+        let object = Value::object([("a", value)]);
+        ledger.insert(
+            &"p.t.x".into(),
+            "a",
+            &object,
+            &sensitive.iter().cloned().collect(),
+        );
+        let json: Json = serde_json::from_str(&ledger.to_json(2)).unwrap();
+        assert_eq!(json["phase"], 2);
+        json["outputs"]["p.t.x"]["a"].clone()
+    }
+
+    fn parsed(number: &str) -> Value {
+        Value::Number(number.parse().unwrap())
+    }
+
+    #[test]
+    fn numbers_that_nix_would_change_are_text() {
+        let table = [
+            ("0", "0"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("9223372036854775808", r#""9223372036854775808""#),
+            ("18446744073709551615", r#""18446744073709551615""#),
+            ("-9223372036854775809", r#""-9223372036854775809""#),
+            ("1e30", r#""1000000000000000000000000000000""#),
+            ("0.1", "0.1"),
+            ("-2.5", "-2.5"),
+            ("3.0", "3"),
+            ("0.30000000000000004", "0.30000000000000004"),
+            ("0.300000000000000041", r#""0.300000000000000041""#),
+            ("123456789.123456789123", r#""123456789.123456789123""#),
+        ];
+        for (number, expected) in table {
+            assert_eq!(
+                rendered(parsed(number), &[]).to_string(),
+                expected,
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_and_sensitive_parts_are_marked_where_they_are() {
+        let at = |path: &str| Path::from_dotted(path);
+        let value = Value::object([
+            (
+                "known",
+                Value::list(
+                    Type::Number,
+                    vec![parsed("1"), Value::unknown(Type::Number)],
+                ),
+            ),
+            (
+                "map",
+                Value::map(Type::String, [("key", Value::string("secret"))]),
+            ),
+            (
+                "set",
+                Value::set(
+                    Type::String,
+                    vec![Value::string("a"), Value::string("secret")],
+                ),
+            ),
+            ("null", Value::null(Type::String)),
+        ]);
+        let key = at("a.map").key("key");
+        let json = rendered(value, &[key, at("a.set").index(1)]);
+        let reference =
+            |path: Json| json!({ "__sensitiveRef": { "resource": "p.t.x", "path": path } });
+        let expected = json!({
+            "known": [1, { "__unknown": true }],
+            "map": { "key": reference(json!(["a", "map", "key"])) },
+            "set": reference(json!(["a", "set"])),
+            "null": null,
+        });
+        assert_eq!(json, expected);
+        assert!(!json.to_string().contains("secret\""));
+    }
+
+    #[test]
+    fn a_sensitive_attribute_or_object_is_only_referred_to() {
+        let expected = json!({ "__sensitiveRef": { "resource": "p.t.x", "path": ["a"] } });
+        for path in [Path::root(), Path::root().attribute("a")] {
+            assert_eq!(rendered(Value::string("secret"), &[path]), expected);
+        }
+    }
+
+    #[test]
+    fn an_attribute_that_is_unknown_or_missing_has_no_entry() {
+        let mut ledger = Ledger::default();
+        let object = Value::object([("a", Value::unknown(Type::String))]);
+        for name in ["a", "b"] {
+            ledger.insert(&"p.t.x".into(), name, &object, &PathSet::default());
+        }
+        assert!(ledger.is_empty());
+        assert_eq!(ledger.to_json(1), r#"{"outputs":{},"phase":1}"#);
+    }
+
+    #[test]
+    fn what_the_state_keeps_makes_the_same_ledger() {
+        let mut ledger = Ledger::default();
+        let object = Value::object([("a", parsed("0.1")), ("b", Value::string("x"))]);
+        for name in ["a", "b"] {
+            ledger.insert(&"p.t.x".into(), name, &object, &PathSet::default());
+        }
+        assert_eq!(Ledger::from_inputs(&ledger.to_inputs()), ledger);
+    }
+
+    #[test]
+    fn the_file_is_private_and_goes_away() {
+        let parents = [PathBuf::from("/no/such"), std::env::temp_dir()];
+        let file = LedgerFile::write(&Ledger::default(), 7, &parents).unwrap();
+        let path = file.path().to_owned();
+        let mode = |p: &FilePath| std::fs::metadata(p).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        assert_eq!(fs::read(&path).unwrap(), br#"{"outputs":{},"phase":7}"#);
+        drop(file);
+        assert!(!path.parent().unwrap().exists());
+    }
+}

@@ -1,0 +1,246 @@
+//! Rules about how the elements of a document fit together, one function per rule. That what is referred to exists is
+//! checked where references are read.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::dependencies::Dependencies;
+use super::error::{At, IrError, suggest};
+use super::{Index, Ir, Meta};
+use crate::addr::Id;
+use crate::graph::Cycle;
+
+/// All errors of all rules.
+pub(super) fn all(ir: &Ir) -> Vec<IrError> {
+    let mut errors = Vec::new();
+    for rule in [
+        unique_ids,
+        ids_match_their_parts,
+        names_match_their_index,
+        providers_are_declared,
+        edges_lead_somewhere,
+        imports_have_a_resource,
+        moves_are_unambiguous,
+        removals_are_not_declared,
+        no_cycles,
+    ] {
+        rule(ir, &mut errors);
+    }
+    errors
+}
+
+/// What resources and data sources have in common.
+struct Declared<'a> {
+    list: &'static str,
+    index: usize,
+    id: &'a Id,
+    provider: &'a str,
+    ty: &'a str,
+    name: &'a str,
+    meta: &'a Meta,
+}
+
+impl Declared<'_> {
+    fn error(&self, key: &str, message: String) -> IrError {
+        let list = At::Root.key(self.list);
+        IrError::new(&list.index(self.index).key(key), message)
+    }
+}
+
+fn declared(ir: &Ir) -> impl Iterator<Item = Declared<'_>> {
+    let resources = ir.resources.iter().enumerate().map(|(index, r)| Declared {
+        list: "resources",
+        index,
+        id: &r.id,
+        provider: &r.provider,
+        ty: &r.ty,
+        name: &r.name,
+        meta: &r.meta,
+    });
+    let data_sources = ir
+        .data_sources
+        .iter()
+        .enumerate()
+        .map(|(index, d)| Declared {
+            list: "dataSources",
+            index,
+            id: &d.id,
+            provider: &d.provider,
+            ty: &d.ty,
+            name: &d.name,
+            meta: &d.meta,
+        });
+    resources.chain(data_sources)
+}
+
+/// All ids but those of providers, with the list and the position they are in.
+fn listed(ir: &Ir) -> impl Iterator<Item = (&'static str, usize, &str)> {
+    let consumers = ir.consumers.iter().enumerate();
+    (declared(ir).map(|d| (d.list, d.index, d.id.as_str())))
+        .chain(consumers.map(|(i, c)| ("nixConsumers", i, &*c.id)))
+}
+
+fn unique_ids(ir: &Ir, errors: &mut Vec<IrError>) {
+    let is_provider = |id: &str| {
+        (id.strip_prefix("provider.")).is_some_and(|name| ir.providers.contains_key(name))
+    };
+    let mut first = HashMap::new();
+    for (list, index, id) in listed(ir) {
+        let message = if is_provider(id) {
+            format!("'{id}' is the name of a provider")
+        } else if let Some((list, index)) = first.get(id) {
+            format!("duplicate id '{id}', first at {list}/{index}")
+        } else {
+            first.insert(id, (list, index));
+            continue;
+        };
+        let list = At::Root.key(list);
+        errors.push(IrError::new(&list.index(index).key("id"), message));
+    }
+}
+
+fn ids_match_their_parts(ir: &Ir, errors: &mut Vec<IrError>) {
+    for d in declared(ir) {
+        let prefix = if d.list == "dataSources" { "data." } else { "" };
+        let Declared {
+            id,
+            provider,
+            ty,
+            name,
+            ..
+        } = d;
+        let expected = format!("{prefix}{provider}.{ty}.{name}");
+        if id.as_str() != expected {
+            errors.push(d.error("id", format!("expected '{expected}', found '{id}'")));
+        }
+    }
+}
+
+/// The name of an instance ends in `__` and its key, escaped.
+fn names_match_their_index(ir: &Ir, errors: &mut Vec<IrError>) {
+    for d in declared(ir) {
+        let key = match &d.meta.index {
+            None => continue,
+            Some(Index::Number(n)) => n.to_string(),
+            Some(Index::Key(key)) => key.to_string(),
+        };
+        let found = d.name.rsplit_once("__").and_then(|(_, key)| unescape(key));
+        if found.as_deref() != Some(key.as_bytes()) {
+            let message = format!("expected a name that ends in '__' and the key '{key}', escaped");
+            errors.push(d.error("name", message));
+        }
+    }
+}
+
+/// `%XX` to the byte; `None` for a `%` that does not start such a code.
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (code, rest) = part.split_at_checked(2)?;
+        let is_digit = |b: u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
+        if !code.bytes().all(is_digit) {
+            return None;
+        }
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    Some(bytes)
+}
+
+fn providers_are_declared(ir: &Ir, errors: &mut Vec<IrError>) {
+    for d in declared(ir) {
+        if !ir.providers.contains_key(d.provider) {
+            let near = suggest(d.provider, ir.providers.keys().map(|name| &**name));
+            let message = format!("no provider '{}'{near}", d.provider);
+            errors.push(d.error("provider", message));
+        }
+    }
+}
+
+fn edges_lead_somewhere(ir: &Ir, errors: &mut Vec<IrError>) {
+    let ids: HashSet<&str> = ir.node_ids().map(Id::as_str).collect();
+    let consumers: HashSet<&str> = ir.consumers.iter().map(|c| &*c.id).collect();
+    let edges = At::Root.key("edges");
+    for (i, edge) in ir.edges.iter().enumerate() {
+        let to = edge.to.as_str();
+        let provider = to.strip_prefix("provider.");
+        let exists = ids.contains(to)
+            || consumers.contains(to)
+            || provider.is_some_and(|name| ir.providers.contains_key(name));
+        if !exists {
+            let message = format!("no resource, data source, provider or consumer '{to}'");
+            errors.push(IrError::new(&edges.index(i).key("to"), message));
+        }
+    }
+}
+
+fn imports_have_a_resource(ir: &Ir, errors: &mut Vec<IrError>) {
+    let ids: HashSet<&Id> = ir.resources.iter().map(|r| &r.id).collect();
+    let mut seen = HashSet::new();
+    let imports = At::Root.key("imports");
+    for (i, import) in ir.imports.iter().enumerate() {
+        let id = &import.to;
+        let message = if !ids.contains(id) {
+            format!("no resource '{id}'")
+        } else if !seen.insert(id) {
+            format!("'{id}' is imported twice")
+        } else {
+            continue;
+        };
+        errors.push(IrError::new(&imports.index(i).key("to"), message));
+    }
+}
+
+fn moves_are_unambiguous(ir: &Ir, errors: &mut Vec<IrError>) {
+    let ids: HashSet<&Id> = ir.resources.iter().map(|r| &r.id).collect();
+    let (mut from, mut to) = (BTreeMap::new(), BTreeMap::new());
+    let list = At::Root.key("moved");
+    for (i, moved) in ir.moved.iter().enumerate() {
+        let at = list.index(i);
+        if ids.contains(&moved.from) {
+            let message = format!("'{}' is still declared", moved.from);
+            errors.push(IrError::new(&at.key("from"), message));
+        }
+        for (key, id, seen) in [("from", &moved.from, &mut from), ("to", &moved.to, &mut to)] {
+            if let Some(first) = seen.insert(id, i) {
+                let message = format!("'{id}' moves twice, first at moved/{first}");
+                errors.push(IrError::new(&at.key(key), message));
+            }
+        }
+    }
+}
+
+fn removals_are_not_declared(ir: &Ir, errors: &mut Vec<IrError>) {
+    let ids: HashSet<&Id> = ir.resources.iter().map(|r| &r.id).collect();
+    let list = At::Root.key("removed");
+    for (i, removed) in ir.removed.iter().enumerate() {
+        if ids.contains(&removed.from) {
+            let message = format!("'{}' is still declared", removed.from);
+            errors.push(IrError::new(&list.index(i).key("from"), message));
+        }
+    }
+}
+
+/// Told once: the shortest cycle, at the first of its members.
+fn no_cycles(ir: &Ir, errors: &mut Vec<IrError>) {
+    let dependencies = Dependencies::of(ir);
+    let dag = dependencies.dag();
+    let Err(Cycle(cycle)) = dag.order() else {
+        return;
+    };
+    let Some(first) = cycle.first() else { return };
+    // Each comes before the next, so that each needs the one before it, and the first the last.
+    let names: Vec<&str> = (std::iter::once(first).chain(cycle.iter().rev()))
+        .map(|node| dag[*node].as_str())
+        .collect();
+    let message = format!("dependency cycle: {}", names.join(" needs "));
+    let id = dag[*first].as_str();
+    errors.push(
+        if let Some((list, index, _)) = listed(ir).find(|(.., listed)| *listed == id) {
+            IrError::new(&At::Root.key(list).index(index), message)
+        } else {
+            let name = id.strip_prefix("provider.").unwrap_or_default();
+            IrError::new(&At::Root.key("providers").key(name), message)
+        },
+    );
+}

@@ -1,0 +1,215 @@
+//! Who depends on whom in a stack.
+
+use std::collections::HashMap;
+
+use super::{Expr, Ir, Meta, Ref};
+use crate::addr::Id;
+use crate::graph::{Dag, NodeId};
+
+/// The dependency graph of an [`Ir`]. Its nodes are the ids of resources, data sources, providers (`provider.<id>`) and
+/// consumers, in this order.
+///
+/// A node depends on what its configuration and preconditions mention, what `dependsOn`, `replaceTriggeredBy` and edges
+/// say, and on its provider. Postconditions are no dependencies: they may mention the object itself.
+#[derive(Clone, Debug)]
+pub struct Dependencies {
+    dag: Dag<Id>,
+    nodes: HashMap<Id, NodeId>,
+}
+
+impl Dependencies {
+    /// The graph; whether it has cycles is asked with [`Dag::order`]. What is not declared is left out.
+    pub fn of(ir: &Ir) -> Self {
+        let mut this = Self {
+            dag: Dag::new(),
+            nodes: HashMap::new(),
+        };
+        let providers: Vec<Id> = ir
+            .providers
+            .keys()
+            .map(|name| provider_node(name))
+            .collect();
+        let consumers = ir.consumers.iter().map(|c| Id::from(&*c.id));
+        for id in ir.node_ids().cloned().chain(providers).chain(consumers) {
+            this.add(id);
+        }
+        for r in &ir.resources {
+            this.declaration(&r.id, &r.provider, &r.config, &r.meta);
+        }
+        for d in &ir.data_sources {
+            this.declaration(&d.id, &d.provider, &d.config, &d.meta);
+        }
+        for (name, provider) in &ir.providers {
+            this.inputs(&provider_node(name), &provider.config);
+        }
+        for consumer in &ir.consumers {
+            this.inputs(&Id::from(&*consumer.id), &consumer.value);
+        }
+        for import in &ir.imports {
+            this.inputs(&import.to, &import.id);
+        }
+        for edge in &ir.edges {
+            this.depend(&edge.to, &edge.from);
+        }
+        this
+    }
+
+    /// The graph itself: an edge leads from what is needed to what needs it.
+    pub fn dag(&self) -> &Dag<Id> {
+        &self.dag
+    }
+
+    /// The node of an id.
+    pub fn node(&self, id: &str) -> Option<NodeId> {
+        self.nodes.get(id).copied()
+    }
+
+    /// What `id` directly depends on, in no particular order; nothing if there is no such node.
+    pub fn dependencies(&self, id: &str) -> impl Iterator<Item = &Id> {
+        let nodes = self.node(id).into_iter();
+        nodes.flat_map(|node| self.dag.dependencies(node).map(|n| &self.dag[n]))
+    }
+
+    /// What directly depends on `id`, in no particular order; nothing if there is no such node.
+    pub fn dependents(&self, id: &str) -> impl Iterator<Item = &Id> {
+        let nodes = self.node(id).into_iter();
+        nodes.flat_map(|node| self.dag.dependents(node).map(|n| &self.dag[n]))
+    }
+
+    fn add(&mut self, id: Id) {
+        let Self { dag, nodes } = self;
+        nodes.entry(id).or_insert_with_key(|id| dag.add(id.clone()));
+    }
+
+    fn declaration(&mut self, id: &Id, provider: &str, config: &Expr, meta: &Meta) {
+        self.depend(id, &provider_node(provider));
+        self.inputs(id, config);
+        for condition in &meta.preconditions {
+            self.inputs(id, &condition.condition);
+            self.inputs(id, &condition.message);
+        }
+        let triggers = meta.lifecycle.replace_triggered_by.iter();
+        for on in meta.depends_on.iter().chain(triggers.map(|t| &t.resource)) {
+            self.depend(id, on);
+        }
+    }
+
+    fn inputs(&mut self, id: &Id, expr: &Expr) {
+        for Ref { resource, .. } in expr.inputs() {
+            self.depend(id, resource);
+        }
+    }
+
+    fn depend(&mut self, id: &Id, on: &Id) {
+        if let (Some(before), Some(after)) = (self.nodes.get(on), self.nodes.get(id)) {
+            self.dag.add_edge(*before, *after);
+        }
+    }
+}
+
+impl Ir {
+    /// Every configuration and consumer value, each with the node it belongs to.
+    pub fn exprs(&self) -> impl Iterator<Item = (String, &Expr)> {
+        let resources = self.resources.iter().map(|r| (r.id.to_string(), &r.config));
+        let data = self
+            .data_sources
+            .iter()
+            .map(|d| (d.id.to_string(), &d.config));
+        let providers = self
+            .providers
+            .iter()
+            .map(|(id, p)| (provider_node(id).to_string(), &p.config));
+        let consumers = self.consumers.iter().map(|c| (c.id.clone(), &c.value));
+        resources.chain(data).chain(providers).chain(consumers)
+    }
+
+    /// Ids of all resources, then of all data sources.
+    pub fn node_ids(&self) -> impl Iterator<Item = &Id> {
+        let data_sources = self.data_sources.iter().map(|d| &d.id);
+        self.resources.iter().map(|r| &r.id).chain(data_sources)
+    }
+}
+
+/// What a provider is called where ids of all kinds meet.
+pub fn provider_node(name: &str) -> Id {
+    Id::from(format!("provider.{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::ir::parse;
+
+    fn fixture() -> Ir {
+        let resource = |name: &str, config: &str, meta: &str| {
+            format!(
+                r#"{{"id":"p.t.{name}","provider":"p","type":"t","name":"{name}","config":{config},"meta":{meta}}}"#
+            )
+        };
+        let to_a = r#"{"x":{"__ref":{"resource":"p.t.a","path":["id"]}}}"#;
+        let meta = r#"{
+            "dependsOn": ["p.t.b"],
+            "lifecycle": {"replaceTriggeredBy": ["p.t.a"]},
+            "preconditions": [{"condition": {"__derived": {"inputs": ["data.p.t.d.ok"]}}, "message": ""}],
+            "postconditions": [{"condition": {"__derived": {"inputs": ["p.t.c.ok"]}}, "message": ""}]
+        }"#;
+        let resources = [
+            resource("a", "{}", "{}"),
+            resource("b", to_a, "{}"),
+            resource("c", "{}", meta),
+        ]
+        .join(",");
+        let data = r#"{"id":"data.p.t.d","provider":"p","type":"t","name":"d","config":{}}"#;
+        let document = format!(
+            r#"{{"schemaVersion":1,"resources":[{resources}],"dataSources":[{data}],
+                "providers":{{"p":{{"source":"x"}},"q":{{"source":"x","config":{to_a}}}}},
+                "edges":[{{"from":"p.t.c","to":"output.o","via":""}}],
+                "nixConsumers":[{{"id":"output.o","value":{to_a}}}]}}"#
+        );
+        parse(document.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn all_kinds_of_dependencies() {
+        let ir = fixture();
+        let dependencies = Dependencies::of(&ir);
+        for (id, want) in [
+            ("p.t.a", &["provider.p"][..]),
+            ("p.t.b", &["p.t.a", "provider.p"]),
+            ("p.t.c", &["data.p.t.d", "p.t.a", "p.t.b", "provider.p"]),
+            ("data.p.t.d", &["provider.p"]),
+            ("provider.p", &[]),
+            ("provider.q", &["p.t.a"]),
+            ("output.o", &["p.t.a", "p.t.c"]),
+            ("nothing", &[]),
+        ] {
+            let found: BTreeSet<&str> = dependencies.dependencies(id).map(Id::as_str).collect();
+            assert_eq!(found, want.iter().copied().collect(), "{id}");
+        }
+        assert_eq!(dependencies.dependents("p.t.b").count(), 1);
+        assert_eq!(dependencies.dag().len(), 7);
+        dependencies.dag().order().unwrap();
+    }
+
+    #[test]
+    fn a_hub_of_many_costs_little() {
+        let mut resources =
+            String::from(r#"{"id":"p.t.hub","provider":"p","type":"t","name":"hub","config":{}}"#);
+        for i in 0..20_000 {
+            write!(
+                resources,
+                r#",{{"id":"p.t.n{i}","provider":"p","type":"t","name":"n{i}",
+                    "config":{{"x":{{"__ref":{{"resource":"p.t.hub","path":["id"]}}}}}}}}"#
+            )
+            .unwrap();
+        }
+        let document = format!(
+            r#"{{"schemaVersion":1,"providers":{{"p":{{"source":"x"}}}},"edges":[],"nixConsumers":[],"resources":[{resources}]}}"#
+        );
+        let ir = parse(document.as_bytes()).unwrap();
+        assert_eq!(Dependencies::of(&ir).dependents("p.t.hub").count(), 20_000);
+    }
+}

@@ -1,0 +1,186 @@
+//! Looking into configuration trees.
+
+use std::fmt;
+
+use super::{Build, DataSource, Derived, Expr, Meta, Ref, Resource};
+use crate::value::{Path, Step};
+
+impl Expr {
+    /// Calls `f` with every part of the tree and its path, outside in; the parts of a leaf marker are not parts of the
+    /// tree. Object members are [`Step::Attribute`] steps.
+    pub fn visit<'a>(&'a self, f: &mut impl FnMut(&Path, &'a Self)) {
+        self.visit_at(&mut Path::root(), f);
+    }
+
+    fn visit_at<'a>(&'a self, path: &mut Path, f: &mut impl FnMut(&Path, &'a Self)) {
+        f(path, self);
+        match self {
+            Self::List(items) => {
+                for (i, item) in (0..).zip(items) {
+                    path.0.push(Step::Index(i));
+                    item.visit_at(path, f);
+                    path.0.pop();
+                }
+            }
+            Self::Object(members) => {
+                for (name, member) in members {
+                    path.0.push(Step::Attribute(name.clone()));
+                    member.visit_at(path, f);
+                    path.0.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Every part of the tree, outside in, without the paths.
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            let part = todo.pop()?;
+            match part {
+                Self::List(items) => todo.extend(items.iter().rev()),
+                Self::Object(members) => todo.extend(members.values().rev()),
+                _ => {}
+            }
+            Some(part)
+        })
+    }
+
+    /// Every output that the tree depends on: references and the inputs of derived leaves. With repetitions.
+    pub fn inputs(&self) -> impl Iterator<Item = &Ref> {
+        self.parts().flat_map(|part| match part {
+            Self::Ref(r) | Self::SensitiveRef(r) => std::slice::from_ref(r),
+            Self::Derived(derived) => &derived.inputs,
+            _ => &[],
+        })
+    }
+
+    /// Every derived leaf that only Nix can compute.
+    pub fn pending(&self) -> impl Iterator<Item = &Derived> {
+        self.parts().filter_map(|part| match part {
+            Self::Derived(derived) if derived.template.is_none() => Some(derived),
+            _ => None,
+        })
+    }
+
+    /// Every build leaf.
+    pub fn builds(&self) -> impl Iterator<Item = &Build> {
+        self.parts().filter_map(|part| match part {
+            Self::Build(build) => Some(build),
+            _ => None,
+        })
+    }
+}
+
+impl fmt::Display for Ref {
+    /// The id and the steps, joined by dots: as in `inputs` of a derived leaf.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.resource.fmt(f)?;
+        for step in &self.path.0 {
+            match step {
+                Step::Attribute(name) | Step::Key(name) => write!(f, ".{name}")?,
+                Step::Index(index) => write!(f, ".{index}")?,
+            }
+        }
+        Ok(())
+    }
+}
+impl Resource {
+    /// The builds that must exist before its provider sees the configuration.
+    pub fn builds(&self) -> Vec<Build> {
+        needed(&self.config, &self.meta)
+    }
+}
+
+impl DataSource {
+    /// The builds that must exist before its provider sees the configuration.
+    pub fn builds(&self) -> Vec<Build> {
+        needed(&self.config, &self.meta)
+    }
+}
+
+fn needed(config: &Expr, meta: &Meta) -> Vec<Build> {
+    let mentioned = meta.builds.iter().map(|output| Build {
+        // The output's path stands inside a string; the derivation's own path exists as soon as it can be built.
+        path: output.drv.clone(),
+        drv: Some(output.drv.clone()),
+        output: output.output.clone(),
+    });
+    config.builds().cloned().chain(mentioned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse;
+
+    /// The first resource's configuration, and the id of another one to refer to.
+    fn config(json: &str) -> Expr {
+        let other = r#"{"id":"p.t.a","provider":"p","type":"t","name":"a","config":{}}"#;
+        let document = format!(
+            r#"{{"schemaVersion":1,"providers":{{"p":{{"source":"x"}}}},"edges":[],"nixConsumers":[],"resources":[
+                {{"id":"p.t.b","provider":"p","type":"t","name":"b","config":{json}}},{other}]}}"#
+        );
+        parse(document.as_bytes())
+            .unwrap()
+            .resources
+            .remove(0)
+            .config
+    }
+
+    fn sample() -> Expr {
+        config(
+            r#"{
+                "a": [{"__ref": {"resource": "p.t.a", "path": ["x", 0, "y.z"]}}, 1],
+                "b": {"__object": {"__ref": {"__derived": {"inputs": ["p.t.a.id"]}}}},
+                "c": {"__derived": {"inputs": ["p.t.a.n.0"], "template": ["-", {"__ref": {"resource": "p.t.a", "path": ["n", 0]}}]}},
+                "d": {"e": {"__build": {"path": "/x"}}, "f": {"__sensitiveRef": {"resource": "p.t.a", "path": ["s"]}}}
+            }"#,
+        )
+    }
+
+    #[test]
+    fn visit_tells_every_part_and_its_path() {
+        let mut found = Vec::new();
+        sample().visit(&mut |path, part| {
+            let kind = format!("{part:?}");
+            let kind = kind.split(['(', ' ']).next().unwrap().to_owned();
+            found.push(format!("{path} {kind}"));
+        });
+        let want = [
+            " Object",
+            "a List",
+            "a[0] Ref",
+            "a[1] Number",
+            "b Object",
+            "b.__ref Derived",
+            "c Derived",
+            "d Object",
+            "d.e Build",
+            "d.f SensitiveRef",
+        ];
+        assert_eq!(found, want);
+    }
+
+    #[test]
+    fn leaves_are_found() {
+        let expr = sample();
+        let inputs: Vec<String> = expr.inputs().map(ToString::to_string).collect();
+        assert_eq!(
+            inputs,
+            ["p.t.a.x.0.y.z", "p.t.a.id", "p.t.a.n.0", "p.t.a.s"]
+        );
+        let pending: Vec<_> = expr.pending().map(|d| d.inputs[0].to_string()).collect();
+        assert_eq!(pending, ["p.t.a.id"]);
+        assert_eq!(expr.builds().count(), 1);
+    }
+
+    #[test]
+    fn input_paths_are_exact() {
+        let expr = config(r#"{"a": {"__derived": {"inputs": ["p.t.a.n.0.007.x-1"]}}}"#);
+        let step = |s: &str| Step::Attribute(s.into());
+        let path = [step("n"), Step::Index(0), Step::Index(7), step("x-1")];
+        assert_eq!(expr.inputs().next().unwrap().path.0, path);
+    }
+}

@@ -1,0 +1,258 @@
+//! IR text to [`Ir`].
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::error::{At, IrError, IrErrors};
+use super::json::{self, Json};
+use super::reader::Reader;
+use super::{
+    Backend, Check, Consumer, DataSource, Deferred, Edge, Expr, Import, Ir, Moved, ProviderDecl,
+    Removed, Resource, Variable, check, leaf, meta,
+};
+use crate::addr::Id;
+
+/// The version of the contract that this module reads.
+pub const SCHEMA_VERSION: i64 = 1;
+
+/// Reads a whole document, or says all that is wrong with it, element by element (docs/IR-CONTRACT.md, "Validation").
+///
+/// Errors come in layers: text that is no JSON hides the wrong version, which hides wrong shapes, which hide elements that
+/// contradict each other.
+pub fn parse(bytes: &[u8]) -> Result<Ir, IrErrors> {
+    let json = json::parse(bytes).map_err(IrErrors)?;
+    let mut reader = Reader::new(declared_ids(&json));
+    let ir = document(&mut reader, &json);
+    let mut errors = reader.malformed;
+    if errors.is_empty() {
+        errors = reader.contradictions;
+        errors.extend(check::all(&ir));
+    }
+    if errors.is_empty() {
+        return Ok(ir);
+    }
+    name_owners(&json, &mut errors);
+    errors.sort();
+    Err(IrErrors(errors))
+}
+
+/// What references may name, well-formed or not.
+fn declared_ids(document: &Json) -> HashSet<Id> {
+    let members = |list: &'static str| match document.get(list) {
+        Some(Json::Array(items)) => &items[..],
+        _ => &[],
+    };
+    (members("resources").iter().chain(members("dataSources")))
+        .filter_map(|item| item.get("id")?.as_str())
+        .map(Id::from)
+        .collect()
+}
+
+/// Says for each error which declaration it is in.
+fn name_owners(document: &Json, errors: &mut [IrError]) {
+    for error in errors {
+        let mut steps = error.at.split('/');
+        let (Some(list), Some(index)) = (steps.next(), steps.next()) else {
+            continue;
+        };
+        let Some(Json::Array(items)) = document.get(list) else {
+            continue;
+        };
+        let item = index.parse().ok().and_then(|i: usize| items.get(i));
+        let id = item.and_then(|item| item.get("id")?.as_str());
+        error.owner = id.map(str::to_owned);
+    }
+}
+
+fn document(r: &mut Reader, json: &Json) -> Ir {
+    if let Json::Object(_) = &json
+        && let Some(version) = json.get("schemaVersion")
+        && !matches!(version, Json::Number(n) if n.as_i64() == Some(SCHEMA_VERSION))
+    {
+        r.unexpected(&At::Root.key("schemaVersion"), "1", version);
+        return Ir::default();
+    }
+    let required = [
+        "schemaVersion",
+        "providers",
+        "resources",
+        "edges",
+        "nixConsumers",
+    ];
+    let optional = [
+        "dataSources",
+        "backend",
+        "deferred",
+        "checks",
+        "imports",
+        "moved",
+        "removed",
+        "variables",
+    ];
+    let fields = r.fields(&At::Root, json, &required, &optional);
+    Ir {
+        providers: fields.read(r, "providers", |r, at, json| named(r, at, json, provider)),
+        resources: fields.list(r, "resources", resource),
+        data_sources: fields.list(r, "dataSources", data_source),
+        edges: fields.list(r, "edges", edge),
+        consumers: fields.list(r, "nixConsumers", consumer),
+        backend: fields.option(r, "backend", backend).flatten(),
+        deferred: fields.list(r, "deferred", deferred),
+        checks: fields.list(r, "checks", stack_check),
+        imports: fields.list(r, "imports", import),
+        moved: fields.list(r, "moved", moved),
+        removed: fields.list(r, "removed", removed),
+        variables: fields.read(r, "variables", |r, at, json| named(r, at, json, variable)),
+    }
+}
+
+/// An object with names of the author's as keys.
+fn named<T>(
+    r: &mut Reader,
+    at: &At,
+    json: &Json,
+    item: impl Fn(&mut Reader, &At, &Json) -> T,
+) -> BTreeMap<String, T> {
+    let Json::Object(members) = json else {
+        r.unexpected(at, "object", json);
+        return BTreeMap::new();
+    };
+    (members.iter())
+        .map(|(name, json)| (name.to_string(), item(r, &at.key(name), json)))
+        .collect()
+}
+
+fn provider(r: &mut Reader, at: &At, json: &Json) -> ProviderDecl {
+    let fields = r.fields(at, json, &["source"], &["version", "config"]);
+    ProviderDecl {
+        source: fields.read(r, "source", source),
+        version: fields.option(r, "version", Reader::name),
+        config: fields
+            .option(r, "config", leaf::attributes)
+            .unwrap_or_else(|| Expr::Object(BTreeMap::new())),
+    }
+}
+
+fn source(r: &mut Reader, at: &At, json: &Json) -> Expr {
+    match json {
+        Json::Object(_) => (r.fields(at, json, &["__build"], &[]))
+            .option(r, "__build", leaf::build)
+            .map_or(Expr::Null, Expr::Build),
+        _ => Expr::String(r.name(at, json).into()),
+    }
+}
+
+const DECLARATION: [&str; 5] = ["id", "provider", "type", "name", "config"];
+
+fn resource(r: &mut Reader, at: &At, json: &Json) -> Resource {
+    let fields = r.fields(at, json, &DECLARATION, &["meta"]);
+    Resource {
+        id: fields.id(r, "id"),
+        provider: fields.read(r, "provider", Reader::name),
+        ty: fields.read(r, "type", Reader::name),
+        name: fields.read(r, "name", Reader::name),
+        config: fields.read(r, "config", leaf::attributes),
+        meta: fields.read(r, "meta", meta::of_resource),
+    }
+}
+
+fn data_source(r: &mut Reader, at: &At, json: &Json) -> DataSource {
+    let fields = r.fields(at, json, &DECLARATION, &["meta"]);
+    DataSource {
+        id: fields.id(r, "id"),
+        provider: fields.read(r, "provider", Reader::name),
+        ty: fields.read(r, "type", Reader::name),
+        name: fields.read(r, "name", Reader::name),
+        config: fields.read(r, "config", leaf::attributes),
+        meta: fields.read(r, "meta", meta::of_data_source),
+    }
+}
+
+fn edge(r: &mut Reader, at: &At, json: &Json) -> Edge {
+    let fields = r.fields(at, json, &["from", "to", "via"], &[]);
+    Edge {
+        from: fields
+            .option(r, "from", Reader::target)
+            .unwrap_or_else(|| Id::from("")),
+        to: fields.id(r, "to"),
+        via: fields.read(r, "via", Reader::string),
+    }
+}
+
+fn consumer(r: &mut Reader, at: &At, json: &Json) -> Consumer {
+    let fields = r.fields(at, json, &["id", "value"], &["sensitive", "description"]);
+    Consumer {
+        id: fields.read(r, "id", Reader::name),
+        value: fields.read(r, "value", leaf::value),
+        sensitive: fields.read(r, "sensitive", Reader::bool),
+        description: fields.option(r, "description", Reader::string),
+    }
+}
+
+fn backend(r: &mut Reader, at: &At, json: &Json) -> Option<Backend> {
+    let Json::Object(_) = json else {
+        r.unexpected(at, "object", json);
+        return None;
+    };
+    let settings = leaf::plain(r, at, json);
+    let Some(ty) = json.get("type") else {
+        r.malformed(at, "'type' is a required property");
+        return None;
+    };
+    let ty = r.name(&at.key("type"), ty);
+    let Expr::Object(mut settings) = settings else {
+        return None;
+    };
+    settings.remove("type");
+    Some(Backend { ty, settings })
+}
+
+fn deferred(r: &mut Reader, at: &At, json: &Json) -> Deferred {
+    let fields = r.fields(at, json, &["id", "inputs"], &["refs"]);
+    Deferred {
+        id: fields.read(r, "id", Reader::name),
+        inputs: leaf::inputs(r, at, &fields).1,
+    }
+}
+
+fn stack_check(r: &mut Reader, at: &At, json: &Json) -> Check {
+    let fields = r.fields(at, json, &["name", "condition", "message"], &[]);
+    Check {
+        name: fields.read(r, "name", Reader::name),
+        condition: meta::condition_of(r, &fields),
+    }
+}
+
+fn import(r: &mut Reader, at: &At, json: &Json) -> Import {
+    let fields = r.fields(at, json, &["to", "id"], &[]);
+    Import {
+        to: fields.id(r, "to"),
+        id: fields.read(r, "id", leaf::value),
+    }
+}
+
+fn moved(r: &mut Reader, at: &At, json: &Json) -> Moved {
+    let fields = r.fields(at, json, &["from", "to"], &[]);
+    Moved {
+        from: fields.id(r, "from"),
+        to: fields.id(r, "to"),
+    }
+}
+
+fn removed(r: &mut Reader, at: &At, json: &Json) -> Removed {
+    let fields = r.fields(at, json, &["from"], &["destroy"]);
+    Removed {
+        from: fields.id(r, "from"),
+        destroy: fields.read(r, "destroy", Reader::bool),
+    }
+}
+
+fn variable(r: &mut Reader, at: &At, json: &Json) -> Variable {
+    let optional = ["type", "description", "sensitive", "default"];
+    let fields = r.fields(at, json, &[], &optional);
+    Variable {
+        ty: fields.option(r, "type", Reader::name),
+        description: fields.option(r, "description", Reader::string),
+        sensitive: fields.read(r, "sensitive", Reader::bool),
+        default: fields.option(r, "default", leaf::plain),
+    }
+}

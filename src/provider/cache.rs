@@ -1,0 +1,122 @@
+//! Schemas kept on disk: large providers take seconds to tell theirs, and theirs never changes.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use prost::Message;
+use sha2::{Digest as _, Sha256};
+
+use super::proto::tfplugin6 as pb;
+use crate::fs;
+
+/// What a provider says about itself, as it said it (in the form of protocol 6).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    pub(super) schema: pb::get_provider_schema::Response,
+    pub(super) identities: pb::get_resource_identity_schemas::Response,
+}
+
+/// A folder of schemas, each named after the program that told it and our version, as another version may read other
+/// fields. Its files may be removed at any time.
+#[derive(Clone, Debug)]
+pub(super) struct SchemaCache {
+    folder: PathBuf,
+}
+
+impl SchemaCache {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// What this very program told before. Whatever goes wrong, it can be asked again.
+    pub(super) fn get(&self, program: &Path) -> Option<Told> {
+        let bytes = fs::read(&self.file(program)?).ok()?;
+        let mut rest = bytes.as_slice();
+        let schema = Message::decode_length_delimited(&mut rest).ok()?;
+        let identities = Message::decode_length_delimited(&mut rest).ok()?;
+        Some(Told { schema, identities })
+    }
+
+    /// Keeps what the program told, if it allows not to be asked each time.
+    pub(super) fn put(&self, program: &Path, told: &Told) {
+        let optional = told.schema.server_capabilities;
+        if !optional.is_some_and(|c| c.get_provider_schema_optional) {
+            return;
+        }
+        let Some(file) = self.file(program) else {
+            return;
+        };
+        let mut bytes = told.schema.encode_length_delimited_to_vec();
+        bytes.extend(told.identities.encode_length_delimited_to_vec());
+        let written = fs::create_private_dir(&self.folder)
+            .and_then(|()| fs::atomic_write(&file, &bytes, fs::PRIVATE));
+        if let Err(e) = written {
+            tracing::debug!(target: "provider", "schema not cached: {e}");
+        }
+    }
+
+    fn file(&self, program: &Path) -> Option<PathBuf> {
+        let version = env!("CARGO_PKG_VERSION");
+        let program = fs::fingerprint(program).ok()?;
+        let digest = Sha256::digest(format!("{version} {program}"));
+        Some(self.folder.join(URL_SAFE_NO_PAD.encode(digest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(optional: bool) -> Told {
+        let mut told = Told::default();
+        told.schema.provider = Some(pb::Schema::default());
+        told.schema.server_capabilities = Some(pb::ServerCapabilities {
+            get_provider_schema_optional: optional,
+            ..Default::default()
+        });
+        let identity = pb::ResourceIdentitySchema::default();
+        let identities = [("x_y".to_owned(), identity)];
+        told.identities.identity_schemas = identities.into();
+        told
+    }
+
+    #[test]
+    fn a_schema_is_found_until_the_program_changes() {
+        let temp = tempfile::tempdir().unwrap();
+        let program = temp.path().join("program");
+        fs::atomic_write(&program, b"1", 0o755).unwrap();
+        let cache = SchemaCache::new(temp.path().join("a/b"));
+        assert_eq!(cache.get(&program), None);
+        cache.put(&program, &told(true));
+        assert_eq!(cache.get(&program), Some(told(true)));
+        fs::atomic_write(&program, b"2", 0o755).unwrap();
+        assert_eq!(cache.get(&program), None);
+        assert_eq!(cache.get(&temp.path().join("other")), None);
+    }
+
+    #[test]
+    fn a_provider_that_has_to_be_asked_is_not_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let program = temp.path().join("program");
+        fs::atomic_write(&program, b"1", 0o755).unwrap();
+        let cache = SchemaCache::new(temp.path().join("cache"));
+        cache.put(&program, &told(false));
+        assert_eq!(cache.get(&program), None);
+    }
+
+    #[test]
+    fn a_spoilt_file_is_no_schema() {
+        let temp = tempfile::tempdir().unwrap();
+        let program = temp.path().join("program");
+        fs::atomic_write(&program, b"1", 0o755).unwrap();
+        let cache = SchemaCache::new(temp.path().join("cache"));
+        cache.put(&program, &told(true));
+        let file = cache.file(&program).unwrap();
+        let bytes = fs::read(&file).unwrap();
+        for end in 0..bytes.len() {
+            fs::atomic_write(&file, &bytes[..end], 0o600).unwrap();
+            assert_eq!(cache.get(&program), None, "{end}");
+        }
+    }
+}

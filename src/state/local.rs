@@ -1,0 +1,233 @@
+//! A state in a folder: `state.json`, with journal, backup and lock beside it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::backend::{Backend, BackendError, Contents, LockGuard};
+use super::lock::{LockError, LockInfo, UnlockError, check_unlock};
+use crate::fs::{self, AppendFile, FileLock, PRIVATE};
+
+/// The state of one stack in a folder of its own, usually `.nivis/<stack>`.
+#[derive(Clone, Debug)]
+pub struct Local {
+    folder: PathBuf,
+}
+
+impl Local {
+    /// The state in `folder`, which need not exist. Touches nothing.
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+        }
+    }
+
+    fn snapshot(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+
+    fn backup(&self) -> PathBuf {
+        self.folder.join("state.json.backup")
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.join("journal.jsonl")
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    /// Makes the folder. A new one is kept out of version control: states contain secrets.
+    fn create(&self) -> Result<(), BackendError> {
+        fs::create_private_dir(&self.folder)?;
+        if fs::list(&self.folder)?.is_empty() {
+            fs::atomic_write(&self.folder.join(".gitignore"), b"*\n", PRIVATE)?;
+        }
+        Ok(())
+    }
+
+    fn holder(&self) -> Result<Option<LockInfo>, BackendError> {
+        let note = fs::read_optional(&self.lock_file())?;
+        Ok(note.and_then(|note| LockInfo::from_json(&note)))
+    }
+}
+
+impl Backend for Local {
+    fn place(&self) -> String {
+        self.snapshot().display().to_string()
+    }
+
+    fn read(&self) -> Result<Contents, BackendError> {
+        // In this order a journal that disappears meanwhile is contained in the snapshot.
+        let journal = fs::read_optional(&self.journal())?.unwrap_or_default();
+        let snapshot = fs::read_optional(&self.snapshot())?;
+        Ok(Contents { snapshot, journal })
+    }
+
+    fn lock(&self, info: &LockInfo, timeout: Duration) -> Result<Box<dyn LockGuard>, LockError> {
+        self.create()?;
+        match FileLock::acquire(&self.lock_file(), timeout).map_err(BackendError::from)? {
+            Some(mut lock) => {
+                lock.note(&info.to_json()).map_err(BackendError::from)?;
+                Ok(Box::new(LocalGuard {
+                    local: self.clone(),
+                    lock,
+                    journal: None,
+                    backed_up: false,
+                }))
+            }
+            None => Err(LockError::Held {
+                place: self.place(),
+                holder: self.holder()?.map(Box::new),
+            }),
+        }
+    }
+
+    fn unlock(&self, id: &str) -> Result<(), UnlockError> {
+        check_unlock(self.holder()?, id, self.place())?;
+        Ok(fs::remove(&self.lock_file()).map_err(BackendError::from)?)
+    }
+}
+
+struct LocalGuard {
+    local: Local,
+    lock: FileLock,
+    /// Open from the first append on.
+    journal: Option<AppendFile>,
+    backed_up: bool,
+}
+
+impl LocalGuard {
+    fn check(&self) -> Result<(), BackendError> {
+        if self.lock.is_held() {
+            return Ok(());
+        }
+        let place = self.local.place();
+        Err(BackendError::LockLost { place })
+    }
+}
+
+impl LockGuard for LocalGuard {
+    fn write(&mut self, snapshot: &[u8]) -> Result<(), BackendError> {
+        self.check()?;
+        let path = self.local.snapshot();
+        if !self.backed_up && path.exists() {
+            fs::keep_copy(&path, &self.local.backup())?;
+        }
+        fs::atomic_write(&path, snapshot, PRIVATE)?;
+        self.backed_up = true;
+        Ok(())
+    }
+
+    fn append(&mut self, at: u64, bytes: &[u8]) -> Result<(), BackendError> {
+        self.check()?;
+        let journal = match &mut self.journal {
+            Some(journal) => journal,
+            closed => closed.insert(AppendFile::open(&self.local.journal())?),
+        };
+        Ok(journal.append(at, bytes)?)
+    }
+
+    fn remove_journal(&mut self) -> Result<(), BackendError> {
+        self.check()?;
+        self.journal = None;
+        Ok(fs::remove(&self.local.journal())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Id;
+    use crate::state::testing::plain;
+    use crate::state::{Outcome, Session, StateError};
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// A folder in which there is a state of its own.
+    fn place() -> (tempfile::TempDir, Local) {
+        let folder = tempfile::tempdir().unwrap();
+        let local = Local::new(&folder.path().join(".nivis/default"));
+        (folder, local)
+    }
+
+    fn open(local: &Local) -> Result<Session, StateError> {
+        let info = LockInfo::new("apply", "anna@example", &local.place());
+        Session::open(local, &info, Duration::ZERO)
+    }
+
+    fn outcome(name: &str) -> Outcome {
+        Outcome {
+            id: Id::from(name),
+            deposed: None,
+            resource: Some(plain(name)),
+        }
+    }
+
+    #[test]
+    fn everything_is_private_and_kept_out_of_version_control() {
+        let (_folder, local) = place();
+        for name in ["a", "b"] {
+            let mut session = open(&local).unwrap();
+            session.finish(outcome(name)).unwrap();
+            session.close().unwrap();
+        }
+        let mut session = open(&local).unwrap();
+        session.finish(outcome("c")).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        let files = fs::list(&local.folder).unwrap();
+        let names: Vec<_> = files
+            .iter()
+            .map(|f| f.file_name().unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ".gitignore",
+                "journal.jsonl",
+                "lock",
+                "state.json",
+                "state.json.backup"
+            ]
+        );
+        for file in &files {
+            assert_eq!(mode(file), 0o600, "{}", file.display());
+        }
+        assert_eq!(mode(&local.folder), 0o700);
+        assert_eq!(mode(local.folder.parent().unwrap()), 0o700);
+        assert_eq!(fs::read(&local.folder.join(".gitignore")).unwrap(), b"*\n");
+    }
+
+    #[test]
+    fn a_folder_with_other_things_gets_no_ignore_file() {
+        let (_folder, local) = place();
+        fs::create_private_dir(&local.folder).unwrap();
+        fs::atomic_write(&local.folder.join("stack.nix"), b"", PRIVATE).unwrap();
+        open(&local).unwrap();
+        assert!(!local.folder.join(".gitignore").exists());
+    }
+
+    #[test]
+    fn the_backup_is_the_state_before_the_run() {
+        let (_folder, local) = place();
+        let snapshot = || fs::read_optional(&local.snapshot()).unwrap();
+        for run in ["a", "b", "c"] {
+            let before = snapshot();
+            let mut session = open(&local).unwrap();
+            for step in ["1", "2"] {
+                session.finish(outcome(&format!("{run}{step}"))).unwrap();
+                session.save().unwrap();
+            }
+            assert_ne!(snapshot(), before);
+            assert_eq!(fs::read_optional(&local.backup()).unwrap(), before);
+        }
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_no_new_state() {
+        let (_folder, local) = place();
+        fs::create_private_dir(&local.snapshot()).unwrap();
+        let expected = format!("cannot read {}: is a directory", local.place());
+        assert_eq!(open(&local).err().unwrap().to_string(), expected);
+        assert_eq!(Session::read(&local).unwrap_err().to_string(), expected);
+    }
+}
