@@ -221,11 +221,8 @@ fn explicit_dependencies_order_creation_and_destruction() {
     let run = || drop(apply(&workspace).success());
     assert_eq!(during(&workspace, run), ["create z-1", "create a-1"]);
     let run = || {
-        drop(
-            workspace
-                .run_stack("destroy", &["--auto-approve"])
-                .success(),
-        )
+        let destroyed = workspace.run_stack("destroy", &["--auto-approve"]);
+        destroyed.success();
     };
     assert_eq!(during(&workspace, run), ["delete a-1", "delete z-1"]);
 }
