@@ -10,6 +10,9 @@ trap 'rm -rf "$folder"' EXIT
 
 NIVIS_HOST_BIN=${CARGO_TARGET_DIR:-$repository/target}/debug/nivis
 export NIVIS_HOST_BIN
+# The Python that `make setup` made, if it did.
+python=$repository/.cache/venv/bin/python
+[ ! -x "$python" ] || export NIVIS_HOST_PYTHON=$python
 [ -x "$NIVIS_HOST_BIN" ] || cargo build --quiet --manifest-path "$repository/Cargo.toml"
 
 git clone --quiet "$repository" "$folder/clone"

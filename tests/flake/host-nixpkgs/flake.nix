@@ -4,7 +4,8 @@
 #   nix run .#apply --override-input nixpkgs path:$PWD/tests/flake/host-nixpkgs
 #   nix flake check --override-input nixpkgs path:$PWD/tests/flake/host-nixpkgs
 #
-# With `--impure`, the environment variable NIVIS_HOST_BIN may name a nivis that is built already; it is taken instead of
+# With `--impure`, the environment variable NIVIS_HOST_PYTHON may name a Python that has jsonschema, and
+# the environment variable NIVIS_HOST_BIN may name a nivis that is built already; it is taken instead of
 # building one.
 {
   outputs =

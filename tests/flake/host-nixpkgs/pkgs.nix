@@ -54,9 +54,10 @@ let
 
     python3.withPackages =
       select:
-      script "host-python3" { packages = select { jsonschema = "jsonschema"; }; } (
-        builtins.readFile ./python.sh
-      );
+      script "host-python3" {
+        packages = select { jsonschema = "jsonschema"; };
+        given = builtins.getEnv "NIVIS_HOST_PYTHON";
+      } (builtins.readFile ./python.sh);
 
     cargo = hosted "cargo";
     clippy = hosted "clippy";
