@@ -16,12 +16,14 @@ use super::oracle::{Oracle, from_base64, to_base64};
 /// Random cases per test; what is claimed of them is claimed of all of them together.
 const CASES: u32 = 10_000;
 
-/// A seed that changes from run to run, printed so that a failure can be repeated with it.
+/// Where the random cases start. The same cases every time, so that a run fails for what was changed and for nothing
+/// else; `NIVIS_SEED` takes a number to start elsewhere, or `random`.
 #[expect(clippy::disallowed_methods, reason = "a test's own setting")]
 fn seed() -> u64 {
-    let seed = match std::env::var("NIVIS_SEED") {
+    let seed = match std::env::var("NIVIS_SEED").as_deref() {
+        Ok("random") => std::time::UNIX_EPOCH.elapsed().unwrap().as_secs(),
         Ok(seed) => seed.parse().unwrap(),
-        Err(_) => std::time::UNIX_EPOCH.elapsed().unwrap().as_secs(),
+        Err(_) => 1,
     };
     println!("repeat with NIVIS_SEED={seed}");
     seed
@@ -229,11 +231,30 @@ fn compare_conversion(value: &Value, to: &Type, theirs: &Json) -> Result<(), Str
         // It becomes an unknown list; theirs keeps the element type it had, whatever was asked for.
         return Ok(());
     }
+    let refusal = theirs["error"].as_str().unwrap_or_default();
+    if refusal.starts_with("element types must all match") && has_nested_optional(to) {
+        // Theirs leaves the inner optional attributes in the type of a null that it puts in the place of an optional
+        // attribute, and then finds the elements of a collection to differ.
+        return Ok(());
+    }
     let ours = convert(value, to);
     match (&ours, theirs.get("error")) {
         (Ok(ours), None) => same("what it converts to", ours, theirs),
         (Err(_), Some(_)) => Ok(()),
         _ => Err(format!("conversion: ours {ours:?}, theirs {theirs}")),
+    }
+}
+
+/// Whether an optional attribute somewhere in the type has optional attributes inside it.
+fn has_nested_optional(ty: &Type) -> bool {
+    match ty {
+        Type::List(t) | Type::Set(t) | Type::Map(t) => has_nested_optional(t),
+        Type::Tuple(items) => items.iter().any(has_nested_optional),
+        Type::Object(o) => o.attributes.iter().any(|(name, t)| {
+            has_nested_optional(t)
+                || o.optional.contains(name) && *t != t.without_optional_attributes()
+        }),
+        _ => false,
     }
 }
 
