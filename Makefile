@@ -2,7 +2,7 @@
 
 SHELL := bash
 
-.PHONY: demo test setup deny clean
+.PHONY: demo test setup bench-values deny clean
 
 demo: ## Build, apply the quick start, show it, plan again, destroy it.
 	@scripts/demo.sh
@@ -12,6 +12,9 @@ test: ## Everything that CI runs.
 
 setup: ## Install what building and testing need.
 	@scripts/setup.sh test
+
+bench-values: ## How fast values are read and written, beside serde and Go.
+	@scripts/setup.sh test && . scripts/env.sh && cargo bench --quiet --bench value_codec
 
 deny: ## Licenses, advisories and duplicates of dependencies; needs cargo-deny.
 	@. scripts/env.sh && cargo deny check

@@ -7,6 +7,9 @@ cd "$repository"
 # Nothing in the tests may come from the network.
 export NIX_CONFIG=${NIX_CONFIG:-}$'\nsubstituters ='
 
+# Random tests take the same cases every run; every reader is given hostile input for so many seconds.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} NIVIS_FUZZ_SECONDS=${NIVIS_FUZZ_SECONDS:-10}
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 steps=0

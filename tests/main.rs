@@ -20,6 +20,8 @@ mod phases;
 #[cfg(test)]
 mod provider_host;
 #[cfg(test)]
+mod readers;
+#[cfg(test)]
 mod real_providers;
 #[cfg(test)]
 mod secrets;

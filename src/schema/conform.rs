@@ -11,7 +11,7 @@ use super::{
     block_type, conversion_type, empty_blocks, implied_type, without_optional,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::value::{ConvertErrorKind, Entries, Path, Str, Type, Value, convert};
+use crate::value::{Entries, Path, Str, Type, Value, convert};
 
 /// The configuration as a value of the block's implied type.
 ///
@@ -152,20 +152,9 @@ fn nested_objects(
 fn converted(value: &Value, ty: &Type, at: &Path, problems: &mut Diagnostics) -> Value {
     convert(value, ty).unwrap_or_else(|error| {
         let steps = at.0.iter().chain(&error.path.0).cloned().collect();
-        problems.push(wrong_type(&Path(steps), reason(&error.kind)));
+        problems.push(wrong_type(&Path(steps), error.kind.to_string()));
         Value::null(without_optional(ty))
     })
-}
-
-/// What is wrong, without quoting the value: it may be sensitive.
-fn reason(kind: &ConvertErrorKind) -> String {
-    match kind {
-        ConvertErrorKind::NotANumber(_) => "a number is required, but the text is none".to_owned(),
-        ConvertErrorKind::NotABool(_) => {
-            r#"a bool is required, but the text is neither "true" nor "false""#.to_owned()
-        }
-        other => other.to_string(),
-    }
 }
 
 fn wrong_type(at: &Path, detail: String) -> Diagnostic {
@@ -478,10 +467,10 @@ mod tests {
             r#"name: Missing required argument: "name" must be set"#,
             "rule[1].prot: Unsupported argument: there is no argument `prot` here (did you mean `port`?)",
             r#"rule[1].port: Missing required argument: "port" must be set"#,
-            "size: Incorrect attribute value type: a number is required, but the text is none",
+            "size: Incorrect attribute value type: a number is required, but the text is not one",
             r#"tags["a"]: Incorrect attribute value type: string required, but the value is tuple([])"#,
             "disk: Too many blocks: at most 2 allowed, 3 given",
-            "disk[1].gb: Incorrect attribute value type: a number is required, but the text is none",
+            "disk[1].gb: Incorrect attribute value type: a number is required, but the text is not one",
             r#"disk[2].gb: Missing required argument: "gb" must be set"#,
             "group: Incorrect attribute value type: an object is required, not a string",
             "label[0]: Incorrect attribute value type: a block cannot be null",

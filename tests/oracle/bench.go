@@ -1,41 +1,59 @@
 package main
 
 import (
+	"math"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"github.com/zclconf/go-cty/cty/msgpack"
 )
 
-// bench times the library's codecs on one value, without the cost of asking.
+// Time given to each operation, in as many rounds as fit, and the least number of rounds.
+const (
+	patience = 300 * time.Millisecond
+	rounds   = 5
+)
+
+// bench times the library's codecs on some values, without the cost of asking: the best round counts.
 func bench(request *Request) *Answer {
 	ty, err := ctyjson.UnmarshalType(request.Type)
 	if err != nil {
 		return &Answer{Failure: err.Error()}
 	}
-	value, err := msgpack.Unmarshal(request.Msgpack, ty)
-	if err != nil {
-		return &Answer{Failure: err.Error()}
+	var values []cty.Value
+	var texts [][]byte
+	for _, message := range request.Messages {
+		value, err := msgpack.Unmarshal(message, ty)
+		if err != nil {
+			return &Answer{Failure: err.Error()}
+		}
+		text, err := ctyjson.Marshal(value, ty)
+		if err != nil {
+			return &Answer{Failure: err.Error()}
+		}
+		values, texts = append(values, value), append(texts, text)
 	}
-	text, err := ctyjson.Marshal(value, ty)
-	if err != nil {
-		return &Answer{Failure: err.Error()}
-	}
-	each := map[string]func() error{
-		"msgpack_encode": func() error { _, err := msgpack.Marshal(value, ty); return err },
-		"msgpack_decode": func() error { _, err := msgpack.Unmarshal(request.Msgpack, ty); return err },
-		"json_encode":    func() error { _, err := ctyjson.Marshal(value, ty); return err },
-		"json_decode":    func() error { _, err := ctyjson.Unmarshal(text, ty); return err },
+	each := map[string]func(int) error{
+		"msgpack_encode": func(i int) error { _, err := msgpack.Marshal(values[i], ty); return err },
+		"msgpack_decode": func(i int) error { _, err := msgpack.Unmarshal(request.Messages[i], ty); return err },
+		"json_encode":    func(i int) error { _, err := ctyjson.Marshal(values[i], ty); return err },
+		"json_decode":    func(i int) error { _, err := ctyjson.Unmarshal(texts[i], ty); return err },
 	}
 	took := map[string]float64{}
 	for name, operation := range each {
-		start := time.Now()
-		for range request.Count {
-			if err := operation(); err != nil {
-				return &Answer{Failure: err.Error()}
+		best := math.Inf(1)
+		begun := time.Now()
+		for round := 0; round < rounds || time.Since(begun) < patience; round++ {
+			start := time.Now()
+			for i := range values {
+				if err := operation(i); err != nil {
+					return &Answer{Failure: err.Error()}
+				}
 			}
+			best = min(best, float64(time.Since(start).Nanoseconds()))
 		}
-		took[name] = float64(time.Since(start).Nanoseconds()) / float64(request.Count)
+		took[name] = best
 	}
 	return &Answer{Nanoseconds: took}
 }

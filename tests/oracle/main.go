@@ -25,7 +25,10 @@ type Request struct {
 	Other   []byte          `json:"other"`
 	JSON    string          `json:"json"`
 	Seed    uint64          `json:"seed"`
-	Count   int             `json:"count"`
+	// Messages to time the codecs with, all of Type.
+	Messages [][]byte        `json:"messages"`
+	Block    Block           `json:"block"`
+	Value    json.RawMessage `json:"value"`
 }
 
 // Result is a value, or why there is none.
@@ -49,7 +52,7 @@ type Answer struct {
 	// Equals the other value: true, false, or null for undecided.
 	Equals    *bool `json:"equals"`
 	RawEquals bool  `json:"raw_equals"`
-	// Nanoseconds per operation.
+	// Nanoseconds for all messages, by operation.
 	Nanoseconds map[string]float64 `json:"nanoseconds,omitempty"`
 	// Failure of the whole request.
 	Failure string `json:"failure,omitempty"`
@@ -98,6 +101,8 @@ func answer(line []byte) (answer *Answer) {
 		return generate(request.Seed)
 	case "bench":
 		return bench(&request)
+	case "coerce":
+		return coerce(&request)
 	default:
 		return &Answer{Failure: fmt.Sprintf("unknown op %q", request.Op)}
 	}

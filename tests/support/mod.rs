@@ -1,5 +1,6 @@
 //! What the integration tests share: a sealed place to run the binary in, its output, provider plugins.
 
+pub(crate) mod damage;
 mod output;
 mod provider;
 mod workspace;

@@ -29,7 +29,7 @@ fn seed() -> u64 {
     seed
 }
 
-pub(super) fn runner(cases: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32) -> TestRunner {
     let config = ProptestConfig {
         cases,
         failure_persistence: None,
@@ -246,7 +246,7 @@ fn compare_conversion(value: &Value, to: &Type, theirs: &Json) -> Result<(), Str
 }
 
 /// Whether an optional attribute somewhere in the type has optional attributes inside it.
-fn has_nested_optional(ty: &Type) -> bool {
+pub(super) fn has_nested_optional(ty: &Type) -> bool {
     match ty {
         Type::List(t) | Type::Set(t) | Type::Map(t) => has_nested_optional(t),
         Type::Tuple(items) => items.iter().any(has_nested_optional),

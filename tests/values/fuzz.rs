@@ -1,74 +1,15 @@
 //! Hostile input: whatever the bytes, the decoders give a value or an error, quickly, and what they accept they can write.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nivis::value::json::{from_json, to_json};
 use nivis::value::msgpack::{decode, encode};
 use nivis::value::{Type, Value};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
-use proptest::test_runner::TestRunner;
 
 use super::arbitrary::{any_type, value_of};
 use super::compare::runner;
-
-/// How long to go on: a second, or `NIVIS_FUZZ_SECONDS`.
-#[expect(clippy::disallowed_methods, reason = "a test's own setting")]
-fn patience() -> Duration {
-    let seconds = std::env::var("NIVIS_FUZZ_SECONDS").ok();
-    Duration::from_secs(seconds.map_or(1, |s| s.parse().unwrap()))
-}
-
-/// Changes to good input, each likely to reach another corner.
-#[derive(Clone, Debug)]
-enum Damage {
-    Set(prop::sample::Index, u8),
-    Cut(prop::sample::Index),
-    Double(prop::sample::Index, prop::sample::Index),
-    Remove(prop::sample::Index),
-}
-
-impl Damage {
-    fn arbitrary() -> impl Strategy<Value = Self> {
-        // Markers of every kind, with the lengths that follow them, are among these.
-        let byte = prop_oneof![
-            any::<u8>(),
-            0xc0_u8..=0xdf,
-            0x80_u8..=0x9f,
-            Just(0xff),
-            Just(b'"'),
-            Just(b'[')
-        ];
-        let at = any::<prop::sample::Index>;
-        prop_oneof![
-            4 => (at(), byte).prop_map(|(i, b)| Self::Set(i, b)),
-            1 => at().prop_map(Self::Cut),
-            1 => (at(), at()).prop_map(|(i, j)| Self::Double(i, j)),
-            1 => at().prop_map(Self::Remove),
-        ]
-    }
-
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
-        let len = bytes.len();
-        match self {
-            Self::Set(i, b) => bytes[i.index(len)] = *b,
-            Self::Cut(i) => bytes.truncate(i.index(len)),
-            Self::Double(i, j) => {
-                let (i, j) = (i.index(len), j.index(len));
-                let part = bytes[i.min(j)..i.max(j)].to_vec();
-                bytes.splice(i.min(j)..i.min(j), part);
-            }
-            Self::Remove(i) => drop(bytes.remove(i.index(len))),
-        }
-    }
-}
-
-fn next<S: Strategy>(runner: &mut TestRunner, strategy: &S) -> S::Value {
-    strategy.new_tree(runner).unwrap().current()
-}
+use crate::support::damage::{Damage, next, patience};
 
 #[test]
 fn decoders_survive_anything() {

@@ -1,7 +1,9 @@
 //! Values against what OpenTofu and Terraform exchange with providers.
 
 mod arbitrary;
-mod compare;
+mod coerce;
+pub(crate) mod compare;
+mod conversions;
 mod fuzz;
 mod notation;
 mod oracle;

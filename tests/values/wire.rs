@@ -7,31 +7,78 @@ use serde_json::Value as Json;
 
 use super::notation;
 
-/// The rules of the published description of the wire format, in its order. The content of a block, the rules of its
-/// attributes, the forms of each type, unknown values, and the forms of nested blocks.
-const RULES: &[&str] = &[
-    "block",
-    "attribute null",
-    "attribute unknown",
-    "string",
-    "number",
-    "bool",
-    "list",
-    "set",
-    "map",
-    "object",
-    "tuple",
-    "dynamic",
-    "refined unknown",
-    "refinement nullness",
-    "refinement prefix",
-    "refinement bounds",
-    "refinement length",
-    "block nesting single",
-    "block nesting list",
-    "block nesting set",
-    "block nesting map",
-    "block nesting group",
+/// The rules of the published description of the wire format, in its order, in our words; each names its cases.
+const RULES: &[(&str, &str)] = &[
+    (
+        "block",
+        "a block is a map with a key for each attribute and each nested block type",
+    ),
+    ("attribute null", "null of any type is nil"),
+    (
+        "string",
+        "text is a string; JSON text may also be written as a literal",
+    ),
+    (
+        "string in normal form",
+        "text is normalised, in whatever form it comes",
+    ),
+    (
+        "number as integer",
+        "a number may be an integer of any width",
+    ),
+    ("number as float", "a number may be a float"),
+    (
+        "number as text",
+        "a number that neither holds is decimal text",
+    ),
+    ("bool", "a truth value is a bool"),
+    ("list", "a list is an array"),
+    ("set", "a set is an array"),
+    (
+        "set order",
+        "the elements of a set come in any order, and once",
+    ),
+    ("map", "a map has a key for each element"),
+    (
+        "object",
+        "an object has a key for each attribute, set or not",
+    ),
+    ("tuple", "a tuple is an array of its length"),
+    ("dynamic", "a value of any type comes with its type"),
+    (
+        "unrefined unknown",
+        "an unknown value without refinement is extension 0",
+    ),
+    (
+        "any extension is unknown",
+        "every extension is an unknown value",
+    ),
+    (
+        "refined unknown",
+        "a refined unknown value is extension 12 with a map of small integers",
+    ),
+    ("refinement nullness", "1 is whether it is null"),
+    ("refinement prefix", "2 is how a string begins"),
+    (
+        "refinement bounds",
+        "3 and 4 are the bounds of a number, inclusive or not",
+    ),
+    ("refinement length", "5 and 6 are the bounds of a length"),
+    (
+        "later refinements are skipped",
+        "what is said about an unknown value by other keys is skipped",
+    ),
+    ("block nesting single", "a single block is itself, or nil"),
+    (
+        "block nesting list",
+        "a list of blocks is an array; of any types, a tuple with its type",
+    ),
+    ("block nesting set", "a set of blocks is an array"),
+    ("block nesting map", "blocks by label are a map"),
+    (
+        "block nesting group",
+        "a group is never nil: an empty block stands in",
+    ),
 ];
 
 fn cases() -> Vec<Json> {
@@ -50,12 +97,23 @@ fn hex(text: &str) -> Vec<u8> {
 #[test]
 fn every_rule_has_cases() {
     let cases = cases();
-    let covered = |rule: &&&str| cases.iter().any(|case| case["rule"] == ***rule);
-    let missing: Vec<_> = RULES.iter().filter(|rule| !covered(rule)).collect();
-    assert!(missing.is_empty(), "no case for {missing:?}");
-    let known = |case: &&Json| RULES.iter().any(|rule| case["rule"] == **rule);
+    let known = |case: &&Json| RULES.iter().any(|(rule, _)| case["rule"] == **rule);
     let stray: Vec<_> = cases.iter().filter(|case| !known(case)).collect();
     assert!(stray.is_empty(), "cases of no rule: {stray:?}");
+    for (rule, meaning) in RULES {
+        let of_rule: Vec<_> = cases.iter().filter(|case| case["rule"] == *rule).collect();
+        println!("{rule}: {meaning}: {} cases", of_rule.len());
+        for case in &of_rule {
+            println!("  {case}");
+        }
+        assert!(!of_rule.is_empty(), "no case for {rule:?}: {meaning}");
+        // Every rule about a form has at least one case that reads it.
+        let read = |case: &&&Json| case.get("value").is_some();
+        assert!(
+            of_rule.iter().any(|case| read(&case)),
+            "{rule}: nothing is read"
+        );
+    }
 }
 
 #[test]

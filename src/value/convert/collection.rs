@@ -13,54 +13,69 @@ use super::unknown;
 
 type Result<T> = std::result::Result<T, ConvertError>;
 
+/// Makes a list or a set.
+pub(super) type Build = fn(Type, Vec<Value>) -> Value;
+
 /// A list or set to a list or set type.
-pub(super) fn sequence(given: &Sequence, is_set: bool, ty: &Type, depth: usize) -> Result<Value> {
-    let (Type::List(element) | Type::Set(element)) = ty else {
-        return Err(mismatch(&Type::list(given.element.clone()), ty));
-    };
-    if is_set && matches!(ty, Type::List(_)) && given.known_length().is_none() {
-        // How many elements there will be is open, so a list of them is as well.
-        if !same_or_possible(&given.element, element, Mode::Any) {
-            return Err(mismatch(&given.element, element).inside(Step::Index(0)));
-        }
-        let wanted = element.without_optional_attributes();
-        return Ok(Value::unknown(Type::list(unknown::resolve(
-            &given.element,
-            &wanted,
-        ))));
-    }
+pub(super) fn sequence(
+    given: &Sequence,
+    element: &Type,
+    build: Build,
+    depth: usize,
+) -> Result<Value> {
     if given.items.is_empty() {
-        return empty(&given.element, element).map(|t| build(ty, t, vec![]));
+        return empty(&given.element, element).map(|t| build(t, vec![]));
     }
     let mut items = convert_all(&given.items, element, depth)?;
     let actual = settle_items(&mut items).ok_or(ConvertErrorKind::MixedElements)?;
-    Ok(build(ty, actual, items))
+    Ok(build(actual, items))
 }
 
-/// A tuple to a list or set type.
-pub(super) fn tuple(given: &[Value], ty: &Type, depth: usize) -> Result<Value> {
-    let (Type::List(wanted) | Type::Set(wanted)) = ty else {
-        return Err(ConvertErrorKind::MixedElements.into());
-    };
-    if given.is_empty() {
-        return Ok(build(ty, wanted.without_optional_attributes(), vec![]));
+/// A set whose length is open, to a list type: the list is not known either.
+pub(super) fn uncertain_set(given: &Sequence, element: &Type) -> Result<Value> {
+    if !same_or_possible(&given.element, element, Mode::Any) {
+        return Err(mismatch(&given.element, element));
     }
-    let element = if **wanted == Type::Dynamic {
-        let types: Vec<Type> = given.iter().map(Value::ty).collect();
-        let common = tuple_element(&types, wanted, Mode::Any);
-        common.ok_or(ConvertErrorKind::MixedElements)?
-    } else {
-        Type::clone(wanted)
-    };
+    let wanted = element.without_optional_attributes();
+    let element = unknown::resolve(&given.element, &wanted);
+    Ok(Value::unknown(Type::list(element)))
+}
+
+/// A tuple to a list type.
+pub(super) fn tuple_to_list(given: &[Value], wanted: &Type, depth: usize) -> Result<Value> {
+    if given.is_empty() {
+        return Ok(Value::list(wanted.without_optional_attributes(), vec![]));
+    }
+    let element = common_element(given, wanted)?;
     let mut items = convert_all(given, &element, depth)?;
-    if matches!(ty, Type::List(_)) && element.has_dynamic() {
+    if element.has_dynamic() {
         // What open parts became may differ from element to element.
         let types: Vec<Type> = items.iter().map(Value::ty).collect();
         let common = unify(&types).ok_or(ConvertErrorKind::MixedElements)?;
         items = convert_all(&items, &common, depth)?;
     }
     let actual = settle_items(&mut items).ok_or(ConvertErrorKind::MixedElements)?;
-    Ok(build(ty, actual, items))
+    Ok(Value::list(actual, items))
+}
+
+/// A tuple to a set type.
+pub(super) fn tuple_to_set(given: &[Value], wanted: &Type, depth: usize) -> Result<Value> {
+    if given.is_empty() {
+        return Ok(Value::set(wanted.without_optional_attributes(), vec![]));
+    }
+    let mut items = convert_all(given, &common_element(given, wanted)?, depth)?;
+    let actual = settle_items(&mut items).ok_or(ConvertErrorKind::MixedElements)?;
+    Ok(Value::set(actual, items))
+}
+
+/// The wanted element type, or what the items have in common if it is open.
+fn common_element(items: &[Value], wanted: &Type) -> Result<Type> {
+    if *wanted != Type::Dynamic {
+        return Ok(wanted.clone());
+    }
+    let types: Vec<Type> = items.iter().map(Value::ty).collect();
+    let common = tuple_element(&types, wanted, Mode::Any);
+    Ok(common.ok_or(ConvertErrorKind::MixedElements)?)
 }
 
 fn convert_all(items: &[Value], element: &Type, depth: usize) -> Result<Vec<Value>> {
@@ -71,14 +86,6 @@ fn convert_all(items: &[Value], element: &Type, depth: usize) -> Result<Vec<Valu
             at_depth(item, element, depth).map_err(|e| e.inside(Step::Index(i as u64)))
         })
         .collect()
-}
-
-fn build(ty: &Type, element: Type, items: Vec<Value>) -> Value {
-    if matches!(ty, Type::Set(_)) {
-        Value::set(element, items)
-    } else {
-        Value::list(element, items)
-    }
 }
 
 /// The element type of an empty collection after conversion.

@@ -1,6 +1,6 @@
 //! Conversion of one value.
 
-use crate::value::{Entries, MAX_DEPTH, Step, Str, Type, Value};
+use crate::value::{Entries, MAX_DEPTH, ObjectType, Step, Str, Type, Value};
 
 use super::collection;
 use super::error::{ConvertError, ConvertErrorKind, mismatch};
@@ -17,7 +17,9 @@ pub fn convert(value: &Value, ty: &Type) -> Result<Value, ConvertError> {
 }
 
 pub(super) fn at_depth(value: &Value, ty: &Type, depth: usize) -> Result<Value, ConvertError> {
-    let depth = depth.checked_sub(1).ok_or(ConvertErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(ConvertErrorKind::TooDeep.into());
+    };
     match (value, ty) {
         (_, Type::Dynamic)
         | (Value::Bool(_), Type::Bool)
@@ -44,20 +46,27 @@ pub(super) fn at_depth(value: &Value, ty: &Type, depth: usize) -> Result<Value, 
         (Value::Bool(b), Type::String) => Ok(Value::string(if *b { "true" } else { "false" })),
         (Value::String(s), Type::Number) => match s.parse() {
             Ok(n) => Ok(Value::Number(n)),
-            Err(_) => Err(ConvertErrorKind::NotANumber(s.to_string()).into()),
+            Err(_) => Err(ConvertErrorKind::NotANumber.into()),
         },
         (Value::String(s), Type::Bool) => match &**s {
             "true" | "1" => Ok(Value::Bool(true)),
             "false" | "0" => Ok(Value::Bool(false)),
-            _ => Err(ConvertErrorKind::NotABool(s.to_string()).into()),
+            _ => Err(ConvertErrorKind::NotABool.into()),
         },
-        (Value::List(s) | Value::Set(s), Type::List(_) | Type::Set(_)) => {
-            if value.has_type(ty) {
-                return Ok(value.clone());
-            }
-            collection::sequence(s, matches!(value, Value::Set(_)), ty, depth)
+        (Value::List(_), Type::List(_)) | (Value::Set(_), Type::Set(_)) if value.has_type(ty) => {
+            Ok(value.clone())
         }
-        (Value::Tuple(items), Type::List(_) | Type::Set(_)) => collection::tuple(items, ty, depth),
+        (Value::Set(s), Type::List(element)) if s.known_length().is_none() => {
+            collection::uncertain_set(s, element)
+        }
+        (Value::List(s) | Value::Set(s), Type::List(element)) => {
+            collection::sequence(s, element, Value::list, depth)
+        }
+        (Value::List(s) | Value::Set(s), Type::Set(element)) => {
+            collection::sequence(s, element, Value::set, depth)
+        }
+        (Value::Tuple(items), Type::List(t)) => collection::tuple_to_list(items, t, depth),
+        (Value::Tuple(items), Type::Set(t)) => collection::tuple_to_set(items, t, depth),
         (Value::Tuple(items), Type::Tuple(types)) if items.len() == types.len() => {
             let converted: Result<Vec<_>, _> = std::iter::zip(items.iter(), types.iter())
                 .enumerate()
@@ -67,38 +76,31 @@ pub(super) fn at_depth(value: &Value, ty: &Type, depth: usize) -> Result<Value, 
                 .collect();
             Ok(Value::tuple(converted?))
         }
-        (Value::Map(map), Type::Map(element)) => {
-            if value.has_type(ty) {
-                return Ok(value.clone());
-            }
-            collection::map(map, element, depth)
-        }
+        (Value::Map(_), Type::Map(_)) if value.has_type(ty) => Ok(value.clone()),
+        (Value::Map(map), Type::Map(element)) => collection::map(map, element, depth),
         (Value::Object(entries), Type::Map(element)) => collection::object(entries, element, depth),
-        (Value::Object(entries), Type::Object(_)) => {
-            to_object(|name| entries.get(name), ty, Step::Attribute, depth)
+        (Value::Object(entries), Type::Object(object)) => {
+            to_object(entries, object, Step::Attribute, depth)
         }
-        (Value::Map(map), Type::Object(_)) => {
+        (Value::Map(map), Type::Object(object)) => {
             collection::check_map_to_object(map, ty)?;
-            to_object(|name| map.entries.get(name), ty, Step::Key, depth)
+            to_object(&map.entries, object, Step::Key, depth)
         }
         _ => Err(mismatch(&value.ty(), ty)),
     }
 }
 
-/// An object from whatever has its attributes.
-fn to_object<'a>(
-    get: impl Fn(&str) -> Option<&'a Value>,
-    ty: &Type,
+/// An object from what may be its attributes.
+fn to_object(
+    given: &Entries,
+    object: &ObjectType,
     step: fn(Str) -> Step,
     depth: usize,
 ) -> Result<Value, ConvertError> {
-    let Type::Object(object) = ty else {
-        return Err(ConvertErrorKind::TooDeep.into());
-    };
     let entries: Result<Entries, ConvertError> = object
         .attributes
         .iter()
-        .map(|(name, t)| match get(name) {
+        .map(|(name, t)| match given.get(name) {
             Some(item) => {
                 let item = at_depth(item, t, depth).map_err(|e| e.inside(step(name.clone())))?;
                 Ok((name.clone(), item))

@@ -13,7 +13,7 @@ pub struct ConvertError {
     pub kind: ConvertErrorKind,
 }
 
-/// Why a value does not convert.
+/// Why a value does not convert. Values may be secrets and are not repeated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertErrorKind {
     /// There is no conversion between the types.
@@ -25,11 +25,11 @@ pub enum ConvertErrorKind {
         found: String,
     },
     /// Text that spells no number.
-    #[error("a number is required, but {0:?} is not one")]
-    NotANumber(String),
+    #[error("a number is required, but the text is not one")]
+    NotANumber,
     /// Text that spells no truth value.
-    #[error("a bool is required, but {0:?} is neither \"true\" nor \"false\"")]
-    NotABool(String),
+    #[error("a bool is required, but the text is neither \"true\" nor \"false\"")]
+    NotABool,
     /// An attribute the wanted type requires.
     #[error("attribute {0:?} is required")]
     MissingAttribute(String),

@@ -27,7 +27,9 @@ fn read_all(json: &[u8], ty: &Type, depth: usize) -> Result<Value> {
 }
 
 fn read(input: &mut Reader<'_>, ty: &Type, depth: usize) -> Result<Value> {
-    let depth = depth.checked_sub(1).ok_or(DecodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(DecodeErrorKind::TooDeep.into());
+    };
     let kind = input.kind()?;
     match (ty, kind) {
         (_, Kind::Null) => Ok(Value::Null(ty.clone())),

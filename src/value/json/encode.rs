@@ -1,5 +1,6 @@
 //! Values to JSON, as a type asks for.
 
+use super::control_or;
 use crate::value::error::EncodeErrorKind;
 use crate::value::{EncodeError, Entries, MAX_DEPTH, Number, Step, Type, Value};
 
@@ -14,7 +15,9 @@ pub fn to_json(value: &Value, ty: &Type) -> Result<String, EncodeError> {
 }
 
 fn write(value: &Value, ty: &Type, depth: usize, out: &mut String) -> Result<(), EncodeError> {
-    let depth = depth.checked_sub(1).ok_or(EncodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(EncodeErrorKind::TooDeep.into());
+    };
     match (value, ty) {
         (Value::Unknown(_), _) => return Err(EncodeErrorKind::Unknown.into()),
         (Value::Null(null), _) if null.conforms(ty) => {
@@ -112,14 +115,16 @@ fn write_object<'a>(
     Ok(())
 }
 
+/// Bytes that start what may need an escape.
+const SUSPICIOUS: [bool; 256] = control_or(b"\"\\<>&\xe2");
+
 /// Writes a JSON string with the escapes that Go's encoder uses, so that state bytes agree.
 pub(in crate::value) fn write_string(s: &str, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push('"');
     let mut plain = 0;
-    let may_need_escape =
-        |b: &u8| *b < 0x20 || matches!(b, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
-    while let Some(ahead) = s.as_bytes()[plain..].iter().position(may_need_escape) {
+    let suspicious = |b: &u8| SUSPICIOUS[usize::from(*b)];
+    while let Some(ahead) = s.as_bytes()[plain..].iter().position(suspicious) {
         let (before, rest) = s[plain..].split_at(ahead);
         out.push_str(before);
         let Some(c) = rest.chars().next() else { break };

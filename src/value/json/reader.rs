@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::control_or;
 use crate::value::error::DecodeErrorKind;
 
 type Result<T> = std::result::Result<T, DecodeErrorKind>;
+
+/// Bytes that are not part of a string as they are.
+const NOT_PLAIN: [bool; 256] = control_or(b"\"\\");
 
 /// What the next value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +134,8 @@ impl<'a> Reader<'a> {
         let mut text = Cow::Borrowed("");
         loop {
             let rest = &self.input[self.at..];
-            let plain = rest
-                .iter()
-                .take_while(|b| !matches!(b, b'"' | b'\\' | 0..0x20));
-            let plain = &rest[..plain.count()];
+            let end = rest.iter().position(|b| NOT_PLAIN[usize::from(*b)]);
+            let plain = &rest[..end.unwrap_or(rest.len())];
             self.at += plain.len();
             let plain = match str::from_utf8(plain) {
                 Ok(plain) => Cow::Borrowed(plain),

@@ -33,7 +33,9 @@ impl Number {
 }
 
 fn read(json: &Json, depth: usize) -> Result<Value, Box<DecodeError>> {
-    let depth = depth.checked_sub(1).ok_or(DecodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(DecodeErrorKind::TooDeep.into());
+    };
     Ok(match json {
         Json::Null => Value::Null(Type::Dynamic),
         Json::Bool(b) => Value::Bool(*b),
@@ -61,7 +63,9 @@ fn read(json: &Json, depth: usize) -> Result<Value, Box<DecodeError>> {
 }
 
 fn write(value: &Value, depth: usize) -> Result<Json, EncodeError> {
-    let depth = depth.checked_sub(1).ok_or(EncodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(EncodeErrorKind::TooDeep.into());
+    };
     let array = |items: &[Value]| {
         items
             .iter()

@@ -28,7 +28,9 @@ pub fn decode(bytes: &[u8], ty: &Type) -> std::result::Result<Value, DecodeError
 }
 
 fn read(input: &mut Reader<'_>, ty: &Type, depth: usize) -> Result<Value> {
-    let depth = depth.checked_sub(1).ok_or(DecodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(DecodeErrorKind::TooDeep.into());
+    };
     let marker = input.marker()?;
     if marker == Marker::Null {
         return Ok(Value::Null(ty.clone()));

@@ -18,7 +18,9 @@ pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, EncodeError> {
 }
 
 fn write(value: &Value, ty: &Type, depth: usize, out: &mut Writer) -> Result<(), EncodeError> {
-    let depth = depth.checked_sub(1).ok_or(EncodeErrorKind::TooDeep)?;
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(EncodeErrorKind::TooDeep.into());
+    };
     match (value, ty) {
         (Value::Unknown(unknown), _) if unknown.ty.conforms(ty) => {
             if *ty == Type::Dynamic && unknown.ty != Type::Dynamic {

@@ -6,7 +6,16 @@ use rmp::Marker;
 
 use crate::value::error::DecodeErrorKind;
 
-type Result<T> = std::result::Result<T, DecodeErrorKind>;
+/// The input ends too early: all that can go wrong here.
+pub(super) struct Truncated;
+
+impl From<Truncated> for DecodeErrorKind {
+    fn from(Truncated: Truncated) -> Self {
+        Self::Truncated
+    }
+}
+
+type Result<T> = std::result::Result<T, Truncated>;
 
 /// What is left of the input. After a marker comes what belongs to it.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
@@ -18,19 +27,13 @@ impl<'a> Reader<'a> {
     }
 
     fn bytes(&mut self, n: usize) -> Result<&'a [u8]> {
-        let (head, tail) = self
-            .0
-            .split_at_checked(n)
-            .ok_or(DecodeErrorKind::Truncated)?;
+        let (head, tail) = self.0.split_at_checked(n).ok_or(Truncated)?;
         self.0 = tail;
         Ok(head)
     }
 
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (head, tail) = self
-            .0
-            .split_first_chunk()
-            .ok_or(DecodeErrorKind::Truncated)?;
+        let (head, tail) = self.0.split_first_chunk().ok_or(Truncated)?;
         self.0 = tail;
         Ok(*head)
     }
