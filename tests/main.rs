@@ -30,4 +30,6 @@ mod support;
 #[cfg(test)]
 mod terraform_peer;
 #[cfg(test)]
+mod transient;
+#[cfg(test)]
 mod values;

@@ -104,9 +104,12 @@ in
     declared:
     let
       inherit (declared) id;
-      config = checkConfig (internal._kind declared) id declared.config;
+      kind = internal._kind declared;
+      isCall = kind == "call";
+      part = if isCall then "arguments" else "config";
+      config = if isCall then declared.config else checkConfig kind id declared.config;
       counterpart = stack: stack.byId.${id}.config or missing;
-      walked = walk id "config" true config (counterpart w) (counterpart l);
+      walked = walk id part true config (counterpart w) (counterpart l);
       meta = metas.make declared;
       triggers = meta.lifecycle.replaceTriggeredBy or [ ];
       triggerId = trigger: trigger.__ref.resource or trigger;
@@ -123,8 +126,9 @@ in
       ir = {
         inherit id;
         provider = declared.provider.id;
-        inherit (declared) type name;
-        config = walked.value;
+        inherit (declared) name;
+        ${part} = walked.value;
+        ${if isCall then "function" else "type"} = declared.type;
         meta =
           meta // optional (needed != [ ]) { builds = needed; } // optional (sensitive != [ ]) { inherit sensitive; };
       };

@@ -30,6 +30,8 @@ rec {
       kinds = {
         ref = "a reference";
         data = "a data source";
+        ephemeral = "an ephemeral resource";
+        call = "a function call";
         drv = "a build";
         sensitive = "a sensitive value";
       };

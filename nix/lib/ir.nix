@@ -80,6 +80,8 @@ let
       emit = emitter versions;
       providers = mapAttrs emit.provider p.providers;
       data = map emit.resource p.data;
+      ephemeral = map emit.resource p.ephemeral;
+      calls = map emit.resource p.calls;
       managed = map emit.resource p.resources;
       outputs = attrValues (mapAttrs emit.output p.outputs);
       irs = map (entry: entry.ir);
@@ -89,10 +91,12 @@ let
       schemaVersion = 1;
       providers = mapAttrs (_: entry: entry.ir) providers;
       resources = irs managed;
-      edges = concatMap (entry: entry.edges) (attrValues providers ++ data ++ managed ++ outputs);
+      edges = concatMap (entry: entry.edges) (attrValues providers ++ data ++ ephemeral ++ calls ++ managed ++ outputs);
       nixConsumers = irs outputs;
     }
     // optional (data != [ ]) { dataSources = irs data; }
+    // optional (ephemeral != [ ]) { ephemeral = irs ephemeral; }
+    // optional (calls != [ ]) { calls = irs calls; }
     // optional (p.backend != null) { backend = emit.static "backend" p.backend; }
     // optional (p.moved != [ ]) { moved = readMoved p.moved; }
     // optional (p.removed != [ ]) { removed = readRemoved p.removed; }

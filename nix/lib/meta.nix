@@ -24,6 +24,8 @@ let
       "lifecycle"
     ];
     data = [ "dependsOn" ];
+    ephemeral = [ "dependsOn" ];
+    call = [ "dependsOn" ];
   };
 
   misplaced = {

@@ -19,32 +19,46 @@ let
   internal = import ./internal.nix;
   reference = import ./reference.nix;
 
-  names = [
-    "provider"
-    "type"
-    "name"
-    "config"
-    "meta"
-  ];
-  required = [
-    "provider"
-    "type"
-    "name"
-  ];
-  checkArgs =
-    builtins.mapAttrs
-      (
-        function: _:
-        internal._checkArgs {
-          inherit function required;
-          of = internal._ofName "name";
-          allowed = names;
-        }
-      )
-      {
-        resource = null;
-        data = null;
-      };
+  # The arguments by kind; those of the second list may be left out.
+  argsOf =
+    let
+      ofType = [
+        [ "provider" "type" "name" ]
+        [ "config" "meta" ]
+      ];
+    in
+    {
+      resource = ofType;
+      data = ofType;
+      ephemeral = ofType;
+      call = [
+        [ "provider" "function" "name" "arguments" ]
+        [ "meta" ]
+      ];
+    };
+  checkArgs = mapAttrs (
+    function: args:
+    internal._checkArgs {
+      inherit function;
+      required = head args;
+      of = internal._ofName "name";
+      allowed = builtins.concatLists args;
+    }
+  ) argsOf;
+
+  checkArguments =
+    id: arguments:
+    if isList arguments then
+      arguments
+    else
+      throw "nivis.call: 'arguments' of '${id}' is ${internal._describe arguments}; write a list";
+  # The first part of an id, by kind.
+  prefixes = {
+    resource = "";
+    data = "data.";
+    ephemeral = "ephemeral.";
+    call = "call.";
+  };
 
   # ASCII except letters, digits, "-" and "_" becomes %XX. The leading "_" and the second of two become %5F, so that the
   # "__" before the key is the last one in the name and no two keys share a name.
@@ -70,20 +84,22 @@ let
     in
     if leads then "%5F${escapeUnderscores (substring 1 (-1) escaped)}" else escapeUnderscores escaped;
 
-  # `kind` is "resource" or "data"; `index` is null, a string (`forEach`) or an integer (`count`).
+  # `kind` is one of `argsOf`; `index` is null, a string (`forEach`) or an integer (`count`).
   build =
     textOf: kind: index: args:
     let
       checked = checkArgs.${kind} args;
       base = internal._staticName kind "name" checked.name;
-      type = internal._staticName kind "type" checked.type;
+      # A call has a function for a type, and a list of arguments for a configuration.
+      typeArg = if kind == "call" then "function" else "type";
+      type = internal._staticName kind typeArg checked.${typeArg};
       name = if index == null then base else "${base}__${escapeKey (toString index)}";
       provider =
         if internal._kind checked.provider == "provider" then
           checked.provider
         else
           throw "nivis.${kind}: 'provider' of '${type}.${base}' is ${internal._describe checked.provider}; give a value made by `provider { … }`";
-      id = (if kind == "data" then "data." else "") + "${provider.id}.${type}.${name}";
+      id = prefixes.${kind} + "${provider.id}.${type}.${name}";
     in
     {
       _type = "nivis.${kind}";
@@ -95,7 +111,7 @@ let
         provider
         type
         ;
-      config = checked.config or { };
+      config = if kind == "call" then checkArguments id checked.arguments else checked.config or { };
       meta = checked.meta or { };
       ref = reference.make textOf id;
       __toString =
@@ -103,7 +119,7 @@ let
         throw "nivis.${kind}: '${id}' is interpolated whole; interpolate one of its outputs, such as `\${x.ref \"id\"}`";
     };
 
-  isDeclared = value: internal._kind value == "resource" || internal._kind value == "data";
+  isDeclared = value: argsOf ? ${toString (internal._kind value)};
 
   # Makes an instance of what the author's function gave for one key.
   instance =
@@ -145,6 +161,8 @@ in
 
   resource = textOf: build textOf "resource" null;
   data = textOf: build textOf "data" null;
+  ephemeral = textOf: build textOf "ephemeral" null;
+  call = textOf: build textOf "call" null;
 
   # Set or list of keys → function of key and value → set of instances by key.
   forEach =

@@ -132,6 +132,8 @@ in
       byId = indexById declared;
       resources = filter (d: internal._kind d == "resource") declared;
       data = filter (d: internal._kind d == "data") declared;
+      ephemeral = filter (d: internal._kind d == "ephemeral") declared;
+      calls = filter (d: internal._kind d == "call") declared;
       providers = joinProviders (listed ++ map (d: d.provider) declared);
       outputs = mapAttrs (_: readOutput) (checkOutputs (stack.outputs or { }));
       backend = stack.backend or null;

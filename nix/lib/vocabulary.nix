@@ -41,6 +41,24 @@ in
       data = resources.data textOf;
 
       /**
+        Declares an ephemeral resource, such as a short-lived token: opened when a run needs it, renewed while the run goes
+        on, closed in the end, and written down nowhere. Arguments as for `data`; list it under `data`.
+
+        Its outputs can be used, as references or in strings, in configurations of providers and of other ephemeral
+        resources, and in write-only attributes of resources.
+      */
+      ephemeral = resources.ephemeral textOf;
+
+      /**
+        Calls a function of a provider: `call { provider; function; name; arguments; }`, where `arguments` is a list of
+        trees as in a configuration. List it under `data`; the result is the output `x.ref "result"`, which can be used as
+        any other, and of which a part is `x.ref [ "result" "part" ]`.
+
+        The executor calls the function as soon as the arguments are known; the provider need not be configured for that.
+      */
+      call = resources.call textOf;
+
+      /**
         A reference to an output: `ref "<id>" path`, where `path` is the name of an output, or a list of names and
         positions that starts with one: `ref "net.net_host.a" [ "addresses" 0 ]`.
 

@@ -5,10 +5,10 @@ use crate::apply::executor::Executor;
 use crate::apply::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::eval::Phases;
-use crate::ir::{DataSource, Expr, Resource};
+use crate::ir::{DataSource, Expr, Mode, Resource};
 use crate::plan::Action;
 use crate::plan::order::Step;
-use crate::plan::providers::Configuration;
+use crate::plan::providers::{Configuration, source_text};
 use crate::plan::resolve::resolve;
 use crate::plan::{Change, ChangeTarget};
 use crate::state::{Intent, Operation, Outcome, Record, ResourceState};
@@ -144,11 +144,22 @@ impl<'a> Executor<'a, '_> {
         if self.waits_for_nix(&ir, id, &source.config, &source.provider) {
             return Ok(Prepared::Blocked);
         }
-        let provider = self.provider(&ir, &source.provider)?;
-        let config = resolve(&source.config, &self.applied.outputs)?;
+        let provider = match source.mode {
+            Mode::Call => {
+                let id = &source.provider;
+                let decl = ir.providers.get(id).ok_or_else(|| undeclared(id))?;
+                Configuration::unconfigured(id, &source_text(id, &decl.source)?)
+            }
+            Mode::Data | Mode::Ephemeral => self.provider(&ir, &source.provider)?,
+        };
+        let mut config = resolve(&source.config, &self.applied.outputs)?;
+        config
+            .sensitive
+            .extend(source.meta.sensitive.iter().cloned());
         Ok(Prepared::Work {
             work: Work::Read {
                 id,
+                mode: source.mode,
                 ty: &read.ty,
                 provider,
                 config,
@@ -175,11 +186,7 @@ impl<'a> Executor<'a, '_> {
     }
 
     fn provider(&self, ir: &crate::ir::Ir, id: &str) -> Result<Configuration, Diagnostics> {
-        let decl = ir.providers.get(id).ok_or_else(|| {
-            Diagnostics::from(
-                Diagnostic::error("Provider not declared").detail(format!("no provider `{id}`")),
-            )
-        })?;
+        let decl = ir.providers.get(id).ok_or_else(|| undeclared(id))?;
         Configuration::resolve(id, decl, &self.applied.outputs)
     }
 
@@ -259,6 +266,12 @@ pub(super) fn outcome(id: &Id, deposed: Option<&str>, resource: Option<ResourceS
         deposed: deposed.map(str::to_owned),
         resource,
     }))
+}
+
+fn undeclared(provider: &str) -> Diagnostics {
+    Diagnostic::error("Provider not declared")
+        .detail(format!("no provider `{provider}`"))
+        .into()
 }
 
 fn vanished(id: &Id) -> Diagnostics {

@@ -6,14 +6,15 @@ use crate::addr::Id;
 use crate::apply::executor::Realise;
 use crate::apply::step::{self, MakeInput, Outcome};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Build, Lifecycle};
-use crate::plan::prior::{Prior, data_schema, resource_schema};
+use crate::ir::{Build, Lifecycle, Mode};
+use crate::plan::data::Fitted;
+use crate::plan::prior::{Prior, resource_schema};
 use crate::plan::providers::{Configuration, start};
 use crate::plan::removal::plan_removal;
 use crate::plan::resolve::Resolved;
 use crate::plan::{Change, ChangeTarget};
 use crate::provider::{Pool, Provider};
-use crate::schema::{ProviderSchema, conform, implied_type, sensitive_paths};
+use crate::schema::{ProviderSchema, conform, implied_type};
 use crate::value::{PathSet, Value};
 
 /// One step, ready to run.
@@ -37,9 +38,10 @@ pub(super) enum Work<'a> {
         /// It was deposed by an earlier run: the provider is asked again.
         replan: bool,
     },
-    /// Read a data source.
+    /// Read a data source, open an ephemeral resource or call a function.
     Read {
         id: &'a Id,
+        mode: Mode,
         ty: &'a str,
         provider: Configuration,
         config: Resolved,
@@ -123,13 +125,21 @@ pub(super) async fn run<'a>(work: Work<'a>, pool: &Pool, realise: Realise) -> Do
         }
         Work::Read {
             id,
+            mode,
             ty,
             provider,
             config,
             builds,
         } => {
-            let result = match ready(pool, provider, builds, realise).await {
-                Ok(provider) => read(&*provider, ty, config).await,
+            let provider = match mode {
+                Mode::Call => match built(builds, realise).await {
+                    Ok(()) => pool.unconfigured(&provider.id, &provider.source).await,
+                    Err(diagnostics) => Err(diagnostics),
+                },
+                Mode::Data | Mode::Ephemeral => ready(pool, provider, builds, realise).await,
+            };
+            let result = match provider {
+                Ok(provider) => read(pool, &provider, (mode, ty, id), config).await,
                 Err(diagnostics) => Err(diagnostics),
             };
             Done::Read { id, result }
@@ -144,11 +154,16 @@ async fn ready(
     builds: Vec<Build>,
     realise: Realise,
 ) -> Result<Arc<dyn Provider>, Diagnostics> {
-    if !builds.is_empty() {
-        let built = tokio::task::spawn_blocking(move || realise(&builds)).await;
-        built.map_err(|e| Diagnostic::error("Build failed").detail(e.to_string()))??;
-    }
+    built(builds, realise).await?;
     start(pool, provider).await.map(|(provider, _)| provider)
+}
+
+async fn built(builds: Vec<Build>, realise: Realise) -> Result<(), Diagnostics> {
+    if builds.is_empty() {
+        return Ok(());
+    }
+    let built = tokio::task::spawn_blocking(move || realise(&builds)).await;
+    built.map_err(|e| Diagnostic::error("Build failed").detail(e.to_string()))?
 }
 
 fn failed(diagnostics: Diagnostics) -> Outcome {
@@ -209,19 +224,18 @@ async fn unmake(
 }
 
 async fn read(
-    provider: &dyn Provider,
-    ty: &str,
+    pool: &Pool,
+    provider: &Arc<dyn Provider>,
+    (mode, ty, id): (Mode, &str, &Id),
     config: Resolved,
 ) -> Result<(Value, PathSet, Diagnostics), Diagnostics> {
-    let block = &data_schema(provider, ty)?.block;
-    let fitted = conform(block, &config.value)?;
-    if !fitted.is_wholly_known() {
+    let fitted = Fitted::new(provider.schema(), mode, ty, config)?;
+    if !fitted.config.is_wholly_known() {
         return Err(Diagnostic::error("Configuration is not known")
             .detail("something it refers to did not become known when it was applied")
             .into());
     }
-    let (value, warnings) = crate::plan::data::read_data(provider, ty, &fitted).await?;
-    let mut sensitive = sensitive_paths(block, &value);
-    sensitive = sensitive.union(&config.sensitive);
+    let (value, warnings) = fitted.read(pool, provider, id).await?;
+    let sensitive = fitted.sensitive(&value);
     Ok((value, sensitive, warnings))
 }

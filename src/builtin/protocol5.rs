@@ -30,6 +30,7 @@ pub(super) fn schemas(
         provider: from.provider.map(schema).transpose()?,
         resource_schemas: all(from.resource_schemas)?,
         data_source_schemas: all(from.data_source_schemas)?,
+        ephemeral_resource_schemas: all(from.ephemeral_resource_schemas)?,
         provider_meta: from.provider_meta.map(schema).transpose()?,
         ..recode(&v6::get_provider_schema::Response {
             diagnostics: from.diagnostics,

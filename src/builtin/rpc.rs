@@ -127,6 +127,41 @@ pub trait ProviderServer: Send + Sync + 'static {
         Err(unimplemented())
     }
 
+    async fn validate_ephemeral_resource_config(
+        &self,
+        _: v6::validate_ephemeral_resource_config::Request,
+    ) -> Result<v6::validate_ephemeral_resource_config::Response, Status> {
+        Err(unimplemented())
+    }
+
+    async fn open_ephemeral_resource(
+        &self,
+        _: v6::open_ephemeral_resource::Request,
+    ) -> Result<v6::open_ephemeral_resource::Response, Status> {
+        Err(unimplemented())
+    }
+
+    async fn renew_ephemeral_resource(
+        &self,
+        _: v6::renew_ephemeral_resource::Request,
+    ) -> Result<v6::renew_ephemeral_resource::Response, Status> {
+        Err(unimplemented())
+    }
+
+    async fn close_ephemeral_resource(
+        &self,
+        _: v6::close_ephemeral_resource::Request,
+    ) -> Result<v6::close_ephemeral_resource::Response, Status> {
+        Err(unimplemented())
+    }
+
+    async fn call_function(
+        &self,
+        _: v6::call_function::Request,
+    ) -> Result<v6::call_function::Response, Status> {
+        Err(unimplemented())
+    }
+
     async fn stop_provider(
         &self,
         _: v6::stop_provider::Request,
@@ -226,6 +261,13 @@ impl<P: ProviderServer> Router<P> {
             "ImportResourceState" => unary(request, |m| s.import_resource_state(m)).await,
             "MoveResourceState" => unary(request, |m| s.move_resource_state(m)).await,
             "ReadDataSource" => unary(request, |m| s.read_data_source(m)).await,
+            "ValidateEphemeralResourceConfig" => {
+                unary(request, |m| s.validate_ephemeral_resource_config(m)).await
+            }
+            "OpenEphemeralResource" => unary(request, |m| s.open_ephemeral_resource(m)).await,
+            "RenewEphemeralResource" => unary(request, |m| s.renew_ephemeral_resource(m)).await,
+            "CloseEphemeralResource" => unary(request, |m| s.close_ephemeral_resource(m)).await,
+            "CallFunction" => unary(request, |m| s.call_function(m)).await,
             "StopProvider" => unary(request, |m| s.stop_provider(m)).await,
             _ => unimplemented().into_http(),
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::dependencies::Dependencies;
 use super::error::{At, IrError, suggest};
-use super::{Index, Ir, Meta};
+use super::{Expr, Index, Ir, Meta, Mode, Ref};
 use crate::addr::Id;
 use crate::graph::Cycle;
 
@@ -21,6 +21,7 @@ pub(super) fn all(ir: &Ir) -> Vec<IrError> {
         imports_have_a_resource,
         moves_are_unambiguous,
         removals_are_not_declared,
+        ephemeral_values_stay_in_the_run,
         no_cycles,
     ] {
         rule(ir, &mut errors);
@@ -31,6 +32,8 @@ pub(super) fn all(ir: &Ir) -> Vec<IrError> {
 /// What resources and data sources have in common.
 struct Declared<'a> {
     list: &'static str,
+    /// First part of its id, before the provider.
+    prefix: Option<&'static str>,
     index: usize,
     id: &'a Id,
     provider: &'a str,
@@ -49,6 +52,7 @@ impl Declared<'_> {
 fn declared(ir: &Ir) -> impl Iterator<Item = Declared<'_>> {
     let resources = ir.resources.iter().enumerate().map(|(index, r)| Declared {
         list: "resources",
+        prefix: None,
         index,
         id: &r.id,
         provider: &r.provider,
@@ -56,12 +60,14 @@ fn declared(ir: &Ir) -> impl Iterator<Item = Declared<'_>> {
         name: &r.name,
         meta: &r.meta,
     });
-    let data_sources = ir
-        .data_sources
-        .iter()
-        .enumerate()
+    let modes = [Mode::Data, Mode::Ephemeral, Mode::Call];
+    let of_mode = |mode| ir.data_sources.iter().filter(move |d| d.mode == mode);
+    let data_sources = modes
+        .into_iter()
+        .flat_map(move |mode| of_mode(mode).enumerate())
         .map(|(index, d)| Declared {
-            list: "dataSources",
+            list: d.mode.list(),
+            prefix: Some(d.mode.prefix()),
             index,
             id: &d.id,
             provider: &d.provider,
@@ -100,7 +106,6 @@ fn unique_ids(ir: &Ir, errors: &mut Vec<IrError>) {
 
 fn ids_match_their_parts(ir: &Ir, errors: &mut Vec<IrError>) {
     for d in declared(ir) {
-        let prefix = if d.list == "dataSources" { "data." } else { "" };
         let Declared {
             id,
             provider,
@@ -108,7 +113,9 @@ fn ids_match_their_parts(ir: &Ir, errors: &mut Vec<IrError>) {
             name,
             ..
         } = d;
-        let expected = format!("{prefix}{provider}.{ty}.{name}");
+        let prefix = d.prefix.into_iter();
+        let expected: Vec<_> = prefix.chain([provider, ty, name]).collect();
+        let expected = expected.join(".");
         if id.as_str() != expected {
             errors.push(d.error("id", format!("expected '{expected}', found '{id}'")));
         }
@@ -218,6 +225,87 @@ fn removals_are_not_declared(ir: &Ir, errors: &mut Vec<IrError>) {
             let message = format!("'{}' is still declared", removed.from);
             errors.push(IrError::new(&list.index(i).key("from"), message));
         }
+    }
+}
+
+/// Values of ephemeral resources may be used where nothing is written down: not by Nix, not by what is stored or shown.
+fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
+    let ephemeral: HashSet<&Id> = (ir.data_sources.iter())
+        .filter(|d| d.mode == Mode::Ephemeral)
+        .map(|d| &d.id)
+        .collect();
+    if ephemeral.is_empty() {
+        return;
+    }
+    let mut refuse = |at: &At, used: Option<&Id>, place: &str| {
+        if let Some(id) = used {
+            let message = format!("'{id}' is ephemeral and cannot be used in {place}");
+            errors.push(IrError::new(at, message));
+        }
+    };
+    // The first by name, whatever the order of keys.
+    let is_ephemeral = |r: &Ref| ephemeral.get(&r.resource).map(|id| Id::clone(id));
+    let any = |expr: &Expr| expr.inputs().filter_map(is_ephemeral).min();
+    let by_nix = |expr: &Expr| {
+        let inputs = expr.pending().flat_map(|derived| &derived.inputs);
+        inputs.filter_map(is_ephemeral).min()
+    };
+    let of_mode = |mode| ir.data_sources.iter().filter(move |d| d.mode == mode);
+    let resources = ir.resources.iter().map(|r| &r.config);
+    let opened = of_mode(Mode::Ephemeral).map(|d| &d.config);
+    for (list, configs) in [
+        ("resources", resources.collect::<Vec<_>>()),
+        ("ephemeral", opened.collect()),
+    ] {
+        for (i, config) in configs.into_iter().enumerate() {
+            let at = At::Root.key(list);
+            refuse(
+                &at.index(i).key("config"),
+                by_nix(config).as_ref(),
+                "what Nix computes",
+            );
+        }
+    }
+    let providers = At::Root.key("providers");
+    for (name, provider) in &ir.providers {
+        let used = by_nix(&provider.config);
+        refuse(
+            &providers.key(name).key("config"),
+            used.as_ref(),
+            "what Nix computes",
+        );
+    }
+    for (mode, key, place) in [
+        (Mode::Data, "config", "a data source"),
+        (Mode::Call, "arguments", "a function call"),
+    ] {
+        let list = At::Root.key(mode.list());
+        for (i, d) in of_mode(mode).enumerate() {
+            refuse(&list.index(i).key(key), any(&d.config).as_ref(), place);
+        }
+    }
+    for d in declared(ir) {
+        let list = At::Root.key(d.list);
+        let item = list.index(d.index);
+        for (key, conditions) in [
+            ("preconditions", &d.meta.preconditions),
+            ("postconditions", &d.meta.postconditions),
+        ] {
+            let meta = item.key("meta");
+            let at = meta.key(key);
+            for (i, c) in conditions.iter().enumerate() {
+                let used = any(&c.condition).into_iter().chain(any(&c.message)).min();
+                refuse(&at.index(i), used.as_ref(), "a condition");
+            }
+        }
+    }
+    let consumers = At::Root.key("nixConsumers");
+    for (i, c) in ir.consumers.iter().enumerate() {
+        refuse(
+            &consumers.index(i).key("value"),
+            any(&c.value).as_ref(),
+            "an output",
+        );
     }
 }
 

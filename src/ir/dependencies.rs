@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Expr, Ir, Meta, Ref};
+use super::{Expr, Ir, Meta, Mode, Ref};
 use crate::addr::Id;
 use crate::graph::{Dag, NodeId};
 
@@ -10,7 +10,7 @@ use crate::graph::{Dag, NodeId};
 /// consumers, in this order.
 ///
 /// A node depends on what its configuration and preconditions mention, what `dependsOn`, `replaceTriggeredBy` and edges
-/// say, and on its provider. Postconditions are no dependencies: they may mention the object itself.
+/// say, and on its provider, unless it is a function call. Postconditions are no dependencies: they may mention the object itself.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     dag: Dag<Id>,
@@ -34,10 +34,15 @@ impl Dependencies {
             this.add(id);
         }
         for r in &ir.resources {
-            this.declaration(&r.id, &r.provider, &r.config, &r.meta);
+            this.declaration(&r.id, &r.config, &r.meta);
+            this.depend(&r.id, &provider_node(&r.provider));
         }
         for d in &ir.data_sources {
-            this.declaration(&d.id, &d.provider, &d.config, &d.meta);
+            this.declaration(&d.id, &d.config, &d.meta);
+            // Functions do not need their provider's configuration.
+            if d.mode != Mode::Call {
+                this.depend(&d.id, &provider_node(&d.provider));
+            }
         }
         for (name, provider) in &ir.providers {
             this.inputs(&provider_node(name), &provider.config);
@@ -81,8 +86,7 @@ impl Dependencies {
         nodes.entry(id).or_insert_with_key(|id| dag.add(id.clone()));
     }
 
-    fn declaration(&mut self, id: &Id, provider: &str, config: &Expr, meta: &Meta) {
-        self.depend(id, &provider_node(provider));
+    fn declaration(&mut self, id: &Id, config: &Expr, meta: &Meta) {
         self.inputs(id, config);
         for condition in &meta.preconditions {
             self.inputs(id, &condition.condition);

@@ -12,7 +12,7 @@ pub struct Ir {
     pub providers: BTreeMap<String, ProviderDecl>,
     /// Managed resources.
     pub resources: Vec<Resource>,
-    /// Data sources.
+    /// Data sources, then ephemeral resources, then function calls.
     pub data_sources: Vec<DataSource>,
     /// Who depends on whom; includes dependencies of leaves that are resolved already.
     pub edges: Vec<Edge>,
@@ -62,21 +62,54 @@ pub struct Resource {
     pub meta: Meta,
 }
 
-/// A data source.
+/// Something that is read from a provider and never stored as managed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataSource {
-    /// `data.<provider>.<type>.<name>`.
+    /// What is read.
+    pub mode: Mode,
+    /// `<mode>.<provider>.<type>.<name>`.
     pub id: Id,
     /// Key into [`Ir::providers`].
     pub provider: String,
-    /// Data source type.
+    /// Type of the data source or ephemeral resource, or name of the function.
     pub ty: String,
     /// Name.
     pub name: String,
-    /// The configuration; an object.
+    /// The configuration, an object; for a function call the list of arguments.
     pub config: Expr,
     /// Everything about it that is not for the provider.
     pub meta: Meta,
+}
+
+/// The kinds of things that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A data source.
+    Data,
+    /// An ephemeral resource: opened for a run, and its values written down nowhere.
+    Ephemeral,
+    /// A call of a provider's function; its object has one attribute, `result`.
+    Call,
+}
+
+impl Mode {
+    /// The first part of its ids.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Ephemeral => "ephemeral",
+            Self::Call => "call",
+        }
+    }
+
+    /// The list of the document that holds it.
+    pub fn list(self) -> &'static str {
+        match self {
+            Self::Data => "dataSources",
+            Self::Ephemeral => "ephemeral",
+            Self::Call => "calls",
+        }
+    }
 }
 
 /// What is not for the provider.

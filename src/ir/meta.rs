@@ -22,6 +22,16 @@ pub(super) fn of_data_source(r: &mut Reader, at: &At, json: &Json) -> Meta {
     common(r, &fields)
 }
 
+/// `meta` of a function call.
+pub(super) fn of_call(r: &mut Reader, at: &At, json: &Json) -> Meta {
+    let fields = r.fields(at, json, &[], &["dependsOn", "builds"]);
+    Meta {
+        depends_on: fields.list(r, "dependsOn", Reader::target),
+        builds: fields.list(r, "builds", derivation_output),
+        ..Meta::default()
+    }
+}
+
 /// `meta` of a resource.
 pub(super) fn of_resource(r: &mut Reader, at: &At, json: &Json) -> Meta {
     let keys = [&KEYS[..], &["lifecycle"]].concat();

@@ -15,7 +15,7 @@ pub use dependencies::{Dependencies, provider_node};
 pub use error::{IrError, IrErrors};
 pub use ir::{
     Backend, Build, Check, Condition, Consumer, DataSource, Deferred, DerivationOutput, Derived,
-    Edge, Expr, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Moved, ProviderDecl, Ref,
+    Edge, Expr, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Mode, Moved, ProviderDecl, Ref,
     Removed, Resource, Variable,
 };
 pub use parse::{SCHEMA_VERSION, parse};

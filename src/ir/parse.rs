@@ -6,8 +6,8 @@ use super::error::{At, IrError, IrErrors};
 use super::json::{self, Json};
 use super::reader::Reader;
 use super::{
-    Backend, Check, Consumer, DataSource, Deferred, Edge, Expr, Import, Ir, Moved, ProviderDecl,
-    Removed, Resource, Variable, check, leaf, meta,
+    Backend, Check, Consumer, DataSource, Deferred, Edge, Expr, Import, Ir, Mode, Moved,
+    ProviderDecl, Removed, Resource, Variable, check, leaf, meta,
 };
 use crate::addr::Id;
 
@@ -41,7 +41,8 @@ fn declared_ids(document: &Json) -> HashSet<Id> {
         Some(Json::Array(items)) => &items[..],
         _ => &[],
     };
-    (members("resources").iter().chain(members("dataSources")))
+    let lists = ["resources", "dataSources", "ephemeral", "calls"];
+    (lists.iter().flat_map(|list| members(list)))
         .filter_map(|item| item.get("id")?.as_str())
         .map(Id::from)
         .collect()
@@ -80,6 +81,8 @@ fn document(r: &mut Reader, json: &Json) -> Ir {
     ];
     let optional = [
         "dataSources",
+        "ephemeral",
+        "calls",
         "backend",
         "deferred",
         "checks",
@@ -92,7 +95,16 @@ fn document(r: &mut Reader, json: &Json) -> Ir {
     Ir {
         providers: fields.read(r, "providers", |r, at, json| named(r, at, json, provider)),
         resources: fields.list(r, "resources", resource),
-        data_sources: fields.list(r, "dataSources", data_source),
+        data_sources: [
+            fields.list(r, "dataSources", |r, at, json| {
+                data_source(r, at, json, Mode::Data)
+            }),
+            fields.list(r, "ephemeral", |r, at, json| {
+                data_source(r, at, json, Mode::Ephemeral)
+            }),
+            fields.list(r, "calls", call),
+        ]
+        .concat(),
         edges: fields.list(r, "edges", edge),
         consumers: fields.list(r, "nixConsumers", consumer),
         backend: fields.option(r, "backend", backend).flatten(),
@@ -155,15 +167,30 @@ fn resource(r: &mut Reader, at: &At, json: &Json) -> Resource {
     }
 }
 
-fn data_source(r: &mut Reader, at: &At, json: &Json) -> DataSource {
+fn data_source(r: &mut Reader, at: &At, json: &Json, mode: Mode) -> DataSource {
     let fields = r.fields(at, json, &DECLARATION, &["meta"]);
     DataSource {
+        mode,
         id: fields.id(r, "id"),
         provider: fields.read(r, "provider", Reader::name),
         ty: fields.read(r, "type", Reader::name),
         name: fields.read(r, "name", Reader::name),
         config: fields.read(r, "config", leaf::attributes),
         meta: fields.read(r, "meta", meta::of_data_source),
+    }
+}
+
+fn call(r: &mut Reader, at: &At, json: &Json) -> DataSource {
+    let required = ["id", "provider", "function", "name", "arguments"];
+    let fields = r.fields(at, json, &required, &["meta"]);
+    DataSource {
+        mode: Mode::Call,
+        id: fields.id(r, "id"),
+        provider: fields.read(r, "provider", Reader::name),
+        ty: fields.read(r, "function", Reader::name),
+        name: fields.read(r, "name", Reader::name),
+        config: Expr::List(fields.list(r, "arguments", leaf::value)),
+        meta: fields.read(r, "meta", meta::of_call),
     }
 }
 

@@ -149,7 +149,9 @@ fn resources(input: ConfigurationInput<'_>, names: &Names) -> Vec<ResourceConfig
         config: &r.config,
         meta: &r.meta,
     });
-    let data = input.ir.data_sources.iter().map(|d| Declared {
+    let data = input.ir.data_sources.iter();
+    let data = data.filter(|d| d.mode == crate::ir::Mode::Data);
+    let data = data.map(|d| Declared {
         mode: Mode::Data,
         id: &d.id,
         provider: &d.provider,
@@ -232,6 +234,7 @@ impl Names {
         let managed =
             managed.map(|r| address(Mode::Managed, &r.id, &r.ty, &r.name, r.meta.index.as_ref()));
         let data = ir.data_sources.iter();
+        let data = data.filter(|d| d.mode == crate::ir::Mode::Data);
         let data = data.map(|d| address(Mode::Data, &d.id, &d.ty, &d.name, d.meta.index.as_ref()));
         Self(managed.chain(data).collect())
     }

@@ -118,6 +118,7 @@ mod tests {
                 resource("k8s", "app", Expr::Object([].into())),
             ],
             data_sources: vec![DataSource {
+                mode: crate::ir::Mode::Data,
                 id: "data.a.t.zone".into(),
                 provider: "a".into(),
                 ty: "t".into(),

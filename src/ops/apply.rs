@@ -48,6 +48,7 @@ pub async fn apply<E: Into<Diagnostics>>(
         events: run.events,
     };
     let mut applied = executor::apply(input, session, phases).await;
+    applied.diagnostics.extend(run.pool.close_opened().await);
     let whole = applied.left.is_empty() && !applied.diagnostics.has_errors();
     if run.options.destroy {
         if whole {

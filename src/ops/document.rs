@@ -99,7 +99,7 @@ pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
     changes.extend(
         plan.data
             .iter()
-            .filter(|(_, d)| d.deferred)
+            .filter(|(_, d)| d.deferred && d.mode == crate::ir::Mode::Data)
             .filter_map(|(id, d)| data_change(id, d, &schemas)),
     );
     changes.sort_by(|a, b| (&a.name.nivis_id, &a.deposed).cmp(&(&b.name.nivis_id, &b.deposed)));

@@ -26,7 +26,28 @@ pub struct PlanInput<'a> {
 
 /// Plans to the fixpoint: what data sources and unchanged objects tell is given back to Nix, and what Nix computes from
 /// it is planned, until nothing new comes. `plan` then shows what `apply` will do.
+///
+/// Ephemeral resources that were opened for it are closed again.
 pub async fn plan<E: Into<Diagnostics>>(
+    input: PlanInput<'_>,
+    phases: &mut Phases<'_, E>,
+) -> Result<Plan, Diagnostics> {
+    let pool = input.pool;
+    let planned = fixpoint(input, phases).await;
+    let closed = pool.close_opened().await;
+    match planned {
+        Ok(mut plan) => {
+            plan.warnings.extend(closed.into_result()?);
+            Ok(plan)
+        }
+        Err(mut problems) => {
+            problems.extend(closed);
+            Err(problems)
+        }
+    }
+}
+
+async fn fixpoint<E: Into<Diagnostics>>(
     input: PlanInput<'_>,
     phases: &mut Phases<'_, E>,
 ) -> Result<Plan, Diagnostics> {

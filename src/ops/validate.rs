@@ -1,15 +1,17 @@
 //! Check a configuration without state and without touching the world.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Expr, Ir, Meta};
-use crate::plan::fitted;
+use crate::ir::{DataSource, Ir, Resource};
+use crate::plan::data::{self, Fitted};
 use crate::plan::outputs::stack_outputs;
-use crate::plan::prior::{data_schema, resource_schema};
+use crate::plan::prior::resource_schema;
 use crate::plan::providers::{Configuration, source_text};
-use crate::plan::resolve::{OutputMap, Outputs};
-use crate::provider::Pool;
+use crate::plan::resolve::{OutputMap, Outputs, resolve};
+use crate::plan::{ephemeral, fitted};
+use crate::provider::{Pool, Provider};
 use crate::schema::{Block, conform, deprecations, implied_type, sensitive_paths};
 use crate::value::{Type, Value};
 
@@ -29,28 +31,14 @@ pub async fn validate(ir: &Ir, pool: &Pool) -> Result<Diagnostics, Diagnostics> 
         );
     }
     for resource in &ir.resources {
-        let node = Node {
-            resource: true,
-            provider: &resource.provider,
-            ty: &resource.ty,
-        };
-        let checked = node
-            .check(ir, pool, &outputs, (&resource.config, &resource.meta))
-            .await;
+        let checked = managed(ir, pool, &outputs, resource).await;
         found.extend_at(
             checked.unwrap_or_else(|problems| problems),
             resource.id.as_str(),
         );
     }
     for source in &ir.data_sources {
-        let node = Node {
-            resource: false,
-            provider: &source.provider,
-            ty: &source.ty,
-        };
-        let checked = node
-            .check(ir, pool, &outputs, (&source.config, &source.meta))
-            .await;
+        let checked = read(ir, pool, &outputs, source).await;
         found.extend_at(
             checked.unwrap_or_else(|problems| problems),
             source.id.as_str(),
@@ -71,44 +59,41 @@ async fn provider(pool: &Pool, configuration: Configuration) -> Result<Diagnosti
     Ok(warnings)
 }
 
-struct Node<'a> {
-    resource: bool,
-    provider: &'a str,
-    ty: &'a str,
+/// A process of a provider; none if it is missing or does not start, which was reported with its configuration.
+async fn plugin(ir: &Ir, pool: &Pool, id: &str) -> Option<Arc<dyn Provider>> {
+    let source = source_text(id, &ir.providers.get(id)?.source).ok()?;
+    pool.unconfigured(id, &source).await.ok()
 }
 
-impl Node<'_> {
-    async fn check(
-        &self,
-        ir: &Ir,
-        pool: &Pool,
-        outputs: &OutputMap,
-        (config, meta): (&Expr, &Meta),
-    ) -> Result<Diagnostics, Diagnostics> {
-        // A provider that is missing or does not start was reported when its configuration was checked.
-        let Some(decl) = ir.providers.get(self.provider) else {
-            return Ok(Diagnostics::default());
-        };
-        let Ok(source) = source_text(self.provider, &decl.source) else {
-            return Ok(Diagnostics::default());
-        };
-        let Ok(plugin) = pool.unconfigured(self.provider, &source).await else {
-            return Ok(Diagnostics::default());
-        };
-        let schema = if self.resource {
-            resource_schema(&*plugin, self.ty)?
-        } else {
-            data_schema(&*plugin, self.ty)?
-        };
-        let (config, _) = fitted(&schema.block, config, meta, outputs)?;
-        let mut warnings = deprecations(&schema.block, &config);
-        warnings.extend(if self.resource {
-            plugin.validate_resource(self.ty, &config).await?
-        } else {
-            plugin.validate_data(self.ty, &config).await?
-        });
-        Ok(warnings)
-    }
+async fn managed(
+    ir: &Ir,
+    pool: &Pool,
+    outputs: &OutputMap,
+    resource: &Resource,
+) -> Result<Diagnostics, Diagnostics> {
+    let Some(plugin) = plugin(ir, pool, &resource.provider).await else {
+        return Ok(Diagnostics::default());
+    };
+    let block = &resource_schema(&*plugin, &resource.ty)?.block;
+    ephemeral::check(ir, block, &resource.config)?;
+    let (config, _) = fitted(block, &resource.config, &resource.meta, outputs)?;
+    let mut warnings = deprecations(block, &config);
+    warnings.extend(plugin.validate_resource(&resource.ty, &config).await?);
+    Ok(warnings)
+}
+
+async fn read(
+    ir: &Ir,
+    pool: &Pool,
+    outputs: &OutputMap,
+    source: &DataSource,
+) -> Result<Diagnostics, Diagnostics> {
+    let Some(plugin) = plugin(ir, pool, &source.provider).await else {
+        return Ok(Diagnostics::default());
+    };
+    let given = resolve(&source.config, outputs)?;
+    let fitted = Fitted::new(plugin.schema(), source.mode, &source.ty, given)?;
+    fitted.validate(&*plugin).await
 }
 
 /// For every object one of the right shape in which all that the provider may compute is unknown, so that references to
@@ -125,32 +110,26 @@ async fn shapes(ir: &Ir, pool: &Pool, found: &mut Diagnostics) -> OutputMap {
         }
     }
     let mut outputs = OutputMap::new();
-    let resources = ir
-        .resources
-        .iter()
-        .map(|r| (&r.id, &r.provider, &r.ty, true));
-    let data = ir
-        .data_sources
-        .iter()
-        .map(|d| (&d.id, &d.provider, &d.ty, false));
-    for (id, provider, ty, managed) in resources.chain(data) {
-        let Some(schema) = schemas.get(provider.as_str()) else {
-            continue;
-        };
-        let types = if managed {
-            &schema.resources
-        } else {
-            &schema.data_sources
-        };
-        if let Some(schema) = types.get(ty) {
-            outputs.insert(id.clone(), shape(&schema.block));
+    for r in &ir.resources {
+        let schema = schemas.get(r.provider.as_str());
+        if let Some(schema) = schema.and_then(|s| s.resources.get(&r.ty)) {
+            outputs.insert(
+                r.id.clone(),
+                shape(implied_type(&schema.block), Some(&schema.block)),
+            );
+        }
+    }
+    for d in &ir.data_sources {
+        let schema = schemas.get(d.provider.as_str());
+        if let Some((ty, block)) = schema.and_then(|s| data::shape(s, d.mode, &d.ty)) {
+            outputs.insert(d.id.clone(), shape(ty, block));
         }
     }
     outputs
 }
 
-fn shape(block: &Block) -> Outputs {
-    let value = match implied_type(block) {
+fn shape(ty: Type, block: Option<&Block>) -> Outputs {
+    let value = match ty {
         Type::Object(ty) => Value::object(
             ty.attributes
                 .iter()
@@ -158,6 +137,7 @@ fn shape(block: &Block) -> Outputs {
         ),
         other => Value::unknown(other),
     };
-    let sensitive = sensitive_paths(block, &value);
+    let sensitive = block.map(|block| sensitive_paths(block, &value));
+    let sensitive = sensitive.unwrap_or_default();
     Outputs { value, sensitive }
 }

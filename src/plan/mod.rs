@@ -5,6 +5,7 @@ mod check;
 mod compatible;
 mod correlate;
 pub mod data;
+pub mod ephemeral;
 mod ignore;
 pub mod instance;
 pub mod memo;

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{DataSource, Dependencies, Expr, Ir, Meta, Ref, Resource, provider_node};
+use crate::ir::{DataSource, Dependencies, Expr, Ir, Meta, Mode, Ref, Resource, provider_node};
 use crate::plan::Action;
+use crate::plan::data::Fitted;
+use crate::plan::ephemeral;
 use crate::plan::instance::{InstanceInput, Proposal, plan_instance, prevented};
 use crate::plan::memo::ProposalKey;
-use crate::plan::prior::{Prior, Reading, data_schema, read_stored, resource_schema};
+use crate::plan::prior::{Prior, Reading, read_stored, resource_schema};
 use crate::plan::removal::plan_removal;
 use crate::plan::resolve::{OutputMap, Outputs, look_up, resolve};
 use crate::plan::stack::{Walk, target_of};
-use crate::plan::{Change, ChangeTarget, DataRead, DeposedChange, Drift, Reason, planned_unknown};
+use crate::plan::{Change, ChangeTarget, DataRead, DeposedChange, Drift, Reason};
 use crate::provider::Provider;
 use crate::schema::{Block, conform, deprecations, implied_type, sensitive_paths};
 use crate::state::{Object, ResourceState};
@@ -48,8 +50,9 @@ pub(super) fn needed_by_providers(ir: &Ir, dependencies: &Dependencies) -> BTree
 
 /// Starts a configured provider if anything in its configuration is worth saying something about.
 pub(super) async fn provider(walk: &Walk<'_>, id: &str) -> Result<(), Diagnostics> {
+    let mut read = walk.input.ir.data_sources.iter();
     let used = walk.input.ir.resources.iter().any(|r| r.provider == id)
-        || walk.input.ir.data_sources.iter().any(|d| d.provider == id);
+        || read.any(|d| d.provider == id && d.mode != Mode::Call);
     if used && !walk.input.options.destroy {
         walk.provider(id).await?;
     }
@@ -90,6 +93,7 @@ pub(super) async fn resource(walk: &Walk<'_>, resource: &Resource) -> Result<(),
         }
         return removal(walk, &provider, target, (object, prior), Reason::Destroy).await;
     }
+    ephemeral::check(walk.input.ir, &schema.block, &resource.config)?;
     let (config, config_sensitive) =
         walk.found(|f| fitted(&schema.block, &resource.config, &resource.meta, &f.outputs))?;
     let key = ProposalKey {
@@ -343,36 +347,43 @@ async fn deposed(
     Ok(())
 }
 
-/// Reads a data source, or leaves it for apply if its configuration or what it explicitly depends on is still to change.
+/// Reads a data source, opens an ephemeral resource or calls a function; or leaves it for apply, if its configuration or
+/// what it explicitly depends on is still to change.
 pub(super) async fn data(walk: &Walk<'_>, source: &DataSource) -> Result<(), Diagnostics> {
     if walk.input.options.destroy && !walk.needed.contains(&source.id) {
         return Ok(());
     }
-    let provider = walk.provider(&source.provider).await?;
-    let block = &data_schema(&*provider, &source.ty)?.block;
-    let (config, mut sensitive) =
-        walk.found(|f| fitted(block, &source.config, &source.meta, &f.outputs))?;
+    let provider = match source.mode {
+        Mode::Call => walk.unconfigured(&source.provider).await?,
+        Mode::Data | Mode::Ephemeral => walk.provider(&source.provider).await?,
+    };
+    let mut given = walk.found(|f| resolve(&source.config, &f.outputs))?;
+    given
+        .sensitive
+        .extend(source.meta.sensitive.iter().cloned());
+    let fitted = Fitted::new(provider.schema(), source.mode, &source.ty, given)?;
     let pending = walk.found(|f| {
         source.meta.depends_on.iter().any(|id| {
             f.changes.get(id).is_some_and(|c| c.action != Action::NoOp)
                 || f.data.get(id).is_some_and(|d| d.deferred)
         })
     });
-    let deferred = pending || !config.is_wholly_known();
-    let value = if deferred {
-        let warnings = provider.validate_data(&source.ty, &config).await?;
+    let value = if pending || !fitted.is_ready() {
+        let warnings = fitted.validate(&*provider).await?;
         walk.found(|f| f.diagnostics.extend_at(warnings, source.id.as_str()));
-        planned_unknown(block, &config)
+        fitted.planned()
     } else {
-        read_known(walk, &provider, source, &config).await?
+        read_known(walk, &provider, source, &fitted).await?
     };
-    sensitive = sensitive.union(&sensitive_paths(block, &value));
+    let sensitive = fitted.sensitive(&value);
     let read = DataRead {
+        mode: source.mode,
         provider: source.provider.clone(),
         ty: source.ty.clone(),
         name: source.name.clone(),
         value: value.clone(),
-        deferred,
+        // A function that takes unknown arguments is asked again once they are known.
+        deferred: pending || !fitted.config.is_wholly_known(),
         dependencies: walk.dependencies(&source.id, &source.provider),
     };
     walk.found(|f| f.data.insert(source.id.clone(), read));
@@ -384,12 +395,13 @@ async fn read_known(
     walk: &Walk<'_>,
     provider: &Arc<dyn Provider>,
     source: &DataSource,
-    config: &Value,
+    fitted: &Fitted<'_>,
 ) -> Result<Value, Diagnostics> {
+    let config = &fitted.config;
     if let Some(known) = walk.input.memo.data(provider, &source.id, config) {
         return Ok(known);
     }
-    let (value, warnings) = crate::plan::data::read_data(&**provider, &source.ty, config).await?;
+    let (value, warnings) = fitted.read(walk.input.pool, provider, &source.id).await?;
     walk.found(|f| f.diagnostics.extend_at(warnings, source.id.as_str()));
     walk.input
         .memo

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::Id;
 use crate::graph::{Cycle, Dag, NodeId};
+use crate::ir::Mode;
 use crate::plan::Action;
 use crate::plan::Plan;
 use crate::state::State;
@@ -29,7 +30,7 @@ pub enum Step {
     Unmake(Id),
     /// Destroy an object that an earlier run left deposed.
     UnmakeDeposed(Id, String),
-    /// Read a data source.
+    /// Read a data source, call a function, or open an ephemeral resource.
     Read(Id),
     /// Drop the record of an object that is gone already.
     Forget(Id),
@@ -75,8 +76,13 @@ impl<'a> Builder<'a> {
                 self.make.insert(id, self.dag.add(step));
             }
         }
+        let works = (plan.changes.values())
+            .any(|c| !matches!(c.action, Action::NoOp | Action::Read))
+            || !plan.deposed.is_empty()
+            || plan.data.values().any(|d| d.deferred);
         for (id, read) in &plan.data {
-            let step = if read.deferred {
+            let opened = read.mode == Mode::Ephemeral && works;
+            let step = if read.deferred || opened {
                 Step::Read(id.clone())
             } else {
                 Step::Pass

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Index, Ir};
+use crate::ir::{Index, Ir, Mode};
 use crate::plan::Action;
 use crate::plan::prior::Prior;
 use crate::plan::resolve::OutputMap;
@@ -107,12 +107,14 @@ pub struct DeposedChange {
     pub private: Vec<u8>,
 }
 
-/// A data source in a plan.
+/// Something that is read, in a plan.
 #[derive(Clone, Debug)]
 pub struct DataRead {
+    /// What it is.
+    pub mode: Mode,
     /// Provider id in the configuration.
     pub provider: String,
-    /// Data source type.
+    /// Its type, or the function.
     pub ty: String,
     /// Name.
     pub name: String,

@@ -99,22 +99,18 @@ pub fn resource_schema<'a>(
     provider: &'a dyn Provider,
     ty: &str,
 ) -> Result<&'a Schema, Diagnostics> {
-    known_type(&provider.schema().resources, ty, "resource")
+    known_type(&provider.schema().resources, ty, "resource type")
 }
 
-/// The schema of a data source type, or an error that names the provider's nearest type.
-pub fn data_schema<'a>(provider: &'a dyn Provider, ty: &str) -> Result<&'a Schema, Diagnostics> {
-    known_type(&provider.schema().data_sources, ty, "data source")
-}
-
-fn known_type<'a>(
-    types: &'a std::collections::BTreeMap<String, Schema>,
+/// What the provider says of a type or function, or an error that names its nearest one.
+pub(super) fn known_type<'a, T>(
+    types: &'a std::collections::BTreeMap<String, T>,
     ty: &str,
     what: &str,
-) -> Result<&'a Schema, Diagnostics> {
+) -> Result<&'a T, Diagnostics> {
     types.get(ty).ok_or_else(|| {
-        Diagnostic::error(format!("Invalid {what} type"))
-            .detail(format!("the provider has no {what} type `{ty}`"))
+        Diagnostic::error(format!("Invalid {what}"))
+            .detail(format!("the provider has no {what} `{ty}`"))
             .suggest(ty, types.keys().map(String::as_str))
             .into()
     })

@@ -230,9 +230,7 @@ impl Walk<'_> {
     pub(super) async fn provider(&self, id: &str) -> Result<Arc<dyn Provider>, Diagnostics> {
         let (Some(cell), Some(decl)) = (self.providers.get(id), self.input.ir.providers.get(id))
         else {
-            return Err(Diagnostic::error("Provider not declared")
-                .detail(format!("no provider `{id}` in the configuration"))
-                .into());
+            return Err(undeclared(id));
         };
         cell.get_or_init(|| async {
             let config = self.found(|f| providers::Configuration::resolve(id, decl, &f.outputs))?;
@@ -242,6 +240,15 @@ impl Walk<'_> {
         })
         .await
         .clone()
+    }
+
+    /// A process of a configured provider for what needs no configuration.
+    pub(super) async fn unconfigured(&self, id: &str) -> Result<Arc<dyn Provider>, Diagnostics> {
+        let Some(decl) = self.input.ir.providers.get(id) else {
+            return Err(undeclared(id));
+        };
+        let source = providers::source_text(id, &decl.source)?;
+        self.input.pool.unconfigured(id, &source).await
     }
 
     /// The provider of a stored object whose provider is not in the configuration any more: without configuration.
@@ -273,6 +280,12 @@ impl Walk<'_> {
     pub(super) fn publish(&self, id: &Id, outputs: Outputs) {
         self.found(|f| f.outputs.insert(id.clone(), outputs));
     }
+}
+
+fn undeclared(provider: &str) -> Diagnostics {
+    Diagnostic::error("Provider not declared")
+        .detail(format!("no provider `{provider}` in the configuration"))
+        .into()
 }
 
 /// Names for messages and stored records.

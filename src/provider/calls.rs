@@ -8,8 +8,8 @@ use super::client::Plugin;
 use super::convert::{CAPABILITIES, from_diagnostics};
 use super::proto::tfplugin6 as pb;
 use super::provider::{
-    ApplyRequest, ApplyResponse, Identity, ImportRequest, Imported, MoveRequest, Moved,
-    PlanRequest, PlanResponse, Provider, RawState, ReadRequest, ReadResponse,
+    ApplyRequest, ApplyResponse, Identity, ImportRequest, Imported, Lease, MoveRequest, Moved,
+    Opened, PlanRequest, PlanResponse, Provider, RawState, ReadRequest, ReadResponse,
 };
 use super::rpc::Rpc;
 use crate::diagnostic::Diagnostics;
@@ -156,6 +156,30 @@ impl Provider for Plugin {
             return Err(self.fault("Provider produced invalid object", &what).into());
         }
         Ok((value, warnings))
+    }
+
+    async fn validate_ephemeral(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Diagnostics, Diagnostics> {
+        self.validate_ephemeral_resource(ty, config).await
+    }
+
+    async fn open(&self, ty: &str, config: &Value) -> Result<(Opened, Diagnostics), Diagnostics> {
+        self.open_ephemeral(ty, config).await
+    }
+
+    async fn renew(&self, ty: &str, lease: &Lease) -> Result<(Lease, Diagnostics), Diagnostics> {
+        self.renew_ephemeral(ty, lease).await
+    }
+
+    async fn close(&self, ty: &str, lease: &Lease) -> Result<Diagnostics, Diagnostics> {
+        self.close_ephemeral(ty, lease).await
+    }
+
+    async fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, Diagnostics> {
+        self.call_function(function, arguments).await
     }
 
     async fn import(

@@ -15,6 +15,7 @@ pub(super) struct Catalog {
     pub(super) provider: Type,
     resources: Kinds,
     data_sources: Kinds,
+    ephemeral: Kinds,
     identities: Kinds,
 }
 
@@ -36,6 +37,7 @@ impl Catalog {
             provider: implied_type(&schema.provider.block),
             resources: slots(&schema.resources),
             data_sources: slots(&schema.data_sources),
+            ephemeral: slots(&schema.ephemeral_resources),
             identities: slots(&schema.identities),
             schema: Arc::new(schema),
         }
@@ -49,6 +51,11 @@ impl Catalog {
     /// A data source type.
     pub(super) fn data_source(&self, name: &str) -> Option<(&Schema, &Kind)> {
         find(&self.schema.data_sources, &self.data_sources, name)
+    }
+
+    /// An ephemeral resource type.
+    pub(super) fn ephemeral(&self, name: &str) -> Option<(&Schema, &Kind)> {
+        find(&self.schema.ephemeral_resources, &self.ephemeral, name)
     }
 
     /// The identity of a managed resource type, if it has one.

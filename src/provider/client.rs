@@ -57,20 +57,27 @@ impl Plugin {
     pub(super) fn resource(&self, ty: &str) -> Result<(&Schema, &Kind), Diagnostics> {
         self.catalog
             .resource(ty)
-            .ok_or_else(|| self.no_such("resource", ty))
+            .ok_or_else(|| self.no_such("resource type", ty))
     }
 
     /// A data source type of the schema.
     pub(super) fn data_source(&self, ty: &str) -> Result<(&Schema, &Kind), Diagnostics> {
         self.catalog
             .data_source(ty)
-            .ok_or_else(|| self.no_such("data source", ty))
+            .ok_or_else(|| self.no_such("data source type", ty))
     }
 
-    fn no_such(&self, kind: &str, ty: &str) -> Diagnostics {
-        Diagnostic::error(format!("Unknown {kind} type"))
+    /// An ephemeral resource type of the schema.
+    pub(super) fn ephemeral(&self, ty: &str) -> Result<(&Schema, &Kind), Diagnostics> {
+        self.catalog
+            .ephemeral(ty)
+            .ok_or_else(|| self.no_such("ephemeral resource type", ty))
+    }
+
+    pub(super) fn no_such(&self, kind: &str, name: &str) -> Diagnostics {
+        Diagnostic::error(format!("Unknown {kind}"))
             .detail(format!(
-                "provider {} has no {kind} type {ty:?}",
+                "provider {} has no {kind} {name:?}",
                 self.session.name
             ))
             .into()

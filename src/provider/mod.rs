@@ -9,6 +9,7 @@ mod convert;
 mod handshake;
 mod launch;
 mod log;
+mod open;
 mod plugin;
 mod pool;
 pub mod proto;
@@ -23,6 +24,7 @@ mod source;
 mod stderr;
 mod stored;
 pub(crate) mod tls;
+mod transient;
 mod upgrade;
 mod write_only;
 
@@ -33,8 +35,8 @@ pub use launch::{Launch, LaunchError};
 pub use pool::Pool;
 
 pub use provider::{
-    ApplyRequest, ApplyResponse, Identity, ImportRequest, Imported, MoveRequest, Moved,
-    PlanRequest, PlanResponse, Provider, RawState, ReadRequest, ReadResponse,
+    ApplyRequest, ApplyResponse, Identity, ImportRequest, Imported, Lease, MoveRequest, Moved,
+    Opened, PlanRequest, PlanResponse, Provider, RawState, ReadRequest, ReadResponse,
 };
 pub use rpc::{CallCounts, Protocol};
 pub use schema::SchemaError;

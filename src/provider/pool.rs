@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use super::cache::SchemaCache;
 use super::client::Plugin;
 use super::launch::Launch;
+use super::open::Open;
 use super::provider::Provider;
 use super::rpc::CallCounts;
 use super::source::{Places, resolve};
@@ -34,6 +35,8 @@ pub struct Pool {
     sources: Mutex<HashMap<Launch, Arc<Source>>>,
     configured: Mutex<HashMap<Key, Arc<OnceCell<Configured>>>>,
     live: Mutex<Vec<Arc<Plugin>>>,
+    /// Ephemeral resources to close.
+    pub(super) open: Mutex<Vec<Open>>,
 }
 
 /// One provider program.
@@ -66,6 +69,7 @@ impl Pool {
             sources: Mutex::default(),
             configured: Mutex::default(),
             live: Mutex::default(),
+            open: Mutex::default(),
         }
     }
 
@@ -203,6 +207,6 @@ fn shared<K: Eq + Hash, T: Default>(entry: Entry<'_, K, Arc<T>>) -> Arc<T> {
     entry.or_default().clone()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -64,6 +64,26 @@ pub trait Provider: Send + Sync {
         config: &Value,
     ) -> Result<(Value, Diagnostics), Diagnostics>;
 
+    /// `ValidateEphemeralResourceConfig`. Warnings in `Ok`.
+    async fn validate_ephemeral(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Diagnostics, Diagnostics>;
+
+    /// `OpenEphemeralResource`, with warnings. What is open is to be closed.
+    async fn open(&self, ty: &str, config: &Value) -> Result<(Opened, Diagnostics), Diagnostics>;
+
+    /// `RenewEphemeralResource`, with warnings.
+    async fn renew(&self, ty: &str, lease: &Lease) -> Result<(Lease, Diagnostics), Diagnostics>;
+
+    /// `CloseEphemeralResource`. Warnings in `Ok`.
+    async fn close(&self, ty: &str, lease: &Lease) -> Result<Diagnostics, Diagnostics>;
+
+    /// `CallFunction`; no configuration is needed for it. The arguments are of the types of the parameters; an error that
+    /// the function blames on one of them has its index as path.
+    async fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, Diagnostics>;
+
     /// `ImportResourceState`.
     async fn import(
         &self,
@@ -75,6 +95,24 @@ pub trait Provider: Send + Sync {
 
     /// Ends the process: graceful shutdown, then kill. Further calls fail.
     async fn shutdown(&self);
+}
+
+/// An open ephemeral resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Its object, wholly known.
+    pub value: Value,
+    /// How it stays open.
+    pub lease: Lease,
+}
+
+/// What the provider wants to see again of an open ephemeral resource, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lease {
+    /// When it must be renewed to stay open; never if absent.
+    pub renew_at: Option<std::time::SystemTime>,
+    /// The provider's own record.
+    pub private: Option<Vec<u8>>,
 }
 
 /// A stored object, or the identity of one, as it was written.

@@ -90,6 +90,11 @@ rpcs! {
     ImportResourceState / ImportResourceState,
     MoveResourceState / MoveResourceState,
     ReadDataSource / ReadDataSource,
+    ValidateEphemeralResourceConfig / ValidateEphemeralResourceConfig,
+    OpenEphemeralResource / OpenEphemeralResource,
+    RenewEphemeralResource / RenewEphemeralResource,
+    CloseEphemeralResource / CloseEphemeralResource,
+    CallFunction / CallFunction,
     StopProvider / Stop,
 }
 

@@ -150,6 +150,15 @@ pub struct Function {
     pub deprecation_message: String,
 }
 
+impl Function {
+    /// The parameters for so many arguments; fewer or more than that if the number is wrong.
+    pub fn parameters_of(&self, arguments: usize) -> impl Iterator<Item = &Parameter> {
+        let further = arguments.saturating_sub(self.parameters.len());
+        let variadic = self.variadic.iter().cycle().take(further);
+        self.parameters.iter().chain(variadic)
+    }
+}
+
 /// One parameter of a [`Function`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {

@@ -42,6 +42,7 @@ pub(crate) struct Fake {
     pub(crate) config: Mutex<Option<Value>>,
     pub(crate) schema_fetched: AtomicBool,
     pub(crate) made_here: AtomicUsize,
+    pub(crate) opened: AtomicUsize,
     pub(crate) stop: watch::Sender<bool>,
 }
 
@@ -55,6 +56,7 @@ impl Fake {
             config: Mutex::new(None),
             schema_fetched: AtomicBool::new(false),
             made_here: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
             stop: watch::Sender::new(false),
         }
     }

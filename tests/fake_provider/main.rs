@@ -1,6 +1,7 @@
 //! A provider plugin that misbehaves when told to: the test suite's counterpart. Type prefix `fake_`.
 //!
-//! Types: resource and data source `fake_thing` (`resources.rs` says what each attribute does); provider arguments `region`
+//! Types: resource and data source `fake_thing` (`resources.rs` says what each attribute does), ephemeral resource `fake_login` and
+//! the functions `join`, `fail` and `describe` (`transient.rs`); provider arguments `region`
 //! (appears in every thing), `endpoint`, `token`, `record`.
 //!
 //! It is told by environment variables what to be:
@@ -28,7 +29,7 @@
 //! `{"on":"apply","type":"fake_thing","match":{"name":"a"},"do":"error","legacy":true}`. `type`, `match` and `legacy` may be
 //! missing. `match` compares attributes of the first object there is of config, planned, proposed, prior, current. `on` is
 //! `schema`, `validate_provider`, `configure`, `validate`, `validate_data`, `upgrade`, `read`, `plan`, `apply` (any of `create`,
-//! `update`, `delete`, which can be named too), `import`, `read_data` or `stop`. `legacy` marks the answer as that of an old SDK.
+//! `update`, `delete`, which can be named too), `import`, `read_data`, `open`, `renew`, `close`, `call` or `stop`. `legacy` marks the answer as that of an old SDK.
 //! `do` is one of:
 //!
 //! | `do` | effect |
@@ -65,6 +66,7 @@ mod resources;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod transient;
 mod world;
 
 use std::ffi::OsString;

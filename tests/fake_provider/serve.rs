@@ -15,6 +15,7 @@ use crate::call::{Incoming, Orders, problem};
 use crate::fake::{Fake, identity_type};
 use crate::faults::What;
 use crate::resources::{self, THING};
+use crate::transient::{self, LOGIN};
 
 fn private(orders: &Orders, usual: Vec<u8>) -> Vec<u8> {
     if orders.what == What::ChangePrivate {
@@ -40,6 +41,9 @@ impl ProviderServer for Fake {
             provider: Some(schema(0, resources::provider_block())),
             resource_schemas: [(THING.to_owned(), thing)].into(),
             data_source_schemas: [(THING.to_owned(), schema(0, resources::data_block()))].into(),
+            ephemeral_resource_schemas: [(LOGIN.to_owned(), schema(0, transient::login_block()))]
+                .into(),
+            functions: transient::functions().collect(),
             server_capabilities: Some(v6::ServerCapabilities {
                 plan_destroy: self.options.plan_destroy,
                 move_resource_state: true,
@@ -382,6 +386,45 @@ impl ProviderServer for Fake {
             diagnostics: orders.diagnostics,
             deferred: None,
         })
+    }
+
+    async fn validate_ephemeral_resource_config(
+        &self,
+        request: v6::validate_ephemeral_resource_config::Request,
+    ) -> Result<v6::validate_ephemeral_resource_config::Response, Status> {
+        let call = Incoming::plain("ValidateEphemeralResourceConfig", "validate_ephemeral");
+        let orders = self.begin(call.of(&request.type_name)).await?;
+        Ok(v6::validate_ephemeral_resource_config::Response {
+            diagnostics: orders.diagnostics,
+        })
+    }
+
+    async fn open_ephemeral_resource(
+        &self,
+        request: v6::open_ephemeral_resource::Request,
+    ) -> Result<v6::open_ephemeral_resource::Response, Status> {
+        self.open_login(request).await
+    }
+
+    async fn renew_ephemeral_resource(
+        &self,
+        request: v6::renew_ephemeral_resource::Request,
+    ) -> Result<v6::renew_ephemeral_resource::Response, Status> {
+        self.renew_login(request).await
+    }
+
+    async fn close_ephemeral_resource(
+        &self,
+        request: v6::close_ephemeral_resource::Request,
+    ) -> Result<v6::close_ephemeral_resource::Response, Status> {
+        self.close_login(request).await
+    }
+
+    async fn call_function(
+        &self,
+        request: v6::call_function::Request,
+    ) -> Result<v6::call_function::Response, Status> {
+        self.call(request).await
     }
 
     async fn stop_provider(

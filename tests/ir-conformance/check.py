@@ -194,7 +194,7 @@ def distance(a, b):
 
 
 def declared(ir):
-    for key in ("resources", "dataSources"):
+    for key in ("resources", "dataSources", "ephemeral", "calls"):
         for i, item in enumerate(ir.get(key, [])):
             yield [key, i], item
 
@@ -227,7 +227,8 @@ def trees(ir):
     for name, provider in ir["providers"].items():
         yield ["providers", name, "config"], f"provider.{name}", provider.get("config", {})
     for at, item in declared(ir):
-        yield [*at, "config"], item["id"], item["config"]
+        key = "arguments" if at[0] == "calls" else "config"
+        yield [*at, key], item["id"], item[key]
         meta = item.get("meta", {})
         for key, node in (("preconditions", item["id"]), ("postconditions", None)):
             for i, condition in enumerate(meta.get(key, [])):
@@ -339,8 +340,9 @@ def ids_are_unique(ir):
 
 def ids_match_their_parts(ir):
     for at, item in declared(ir):
-        prefix = ["data"] if at[0] == "dataSources" else []
-        expected = ".".join([*prefix, item["provider"], item["type"], item["name"]])
+        prefix = {"dataSources": ["data"], "ephemeral": ["ephemeral"], "calls": ["call"]}.get(at[0], [])
+        kind = item["function"] if at[0] == "calls" else item["type"]
+        expected = ".".join([*prefix, item["provider"], kind, item["name"]])
         if item["id"] != expected:
             yield [*at, "id"], f"expected '{expected}', found '{item['id']}'"
 
@@ -406,6 +408,42 @@ def removals_are_not_declared(ir):
             yield ["removed", i, "from"], f"'{item['from']}' is still declared"
 
 
+def ephemeral_values_stay_in_the_run(ir):
+    ephemeral = {item["id"] for item in ir.get("ephemeral", [])}
+    ids = declared_ids(ir)
+
+    def used(*trees, by_nix_only=False):
+        for tree in trees:
+            for _, marker, body in leaves(tree, []):
+                if marker in ("__ref", "__sensitiveRef") and not by_nix_only:
+                    yield body["resource"]
+                elif marker == "__derived" and not (by_nix_only and "template" in body):
+                    refs = body.get("refs")
+                    yield from [r["resource"] for r in refs] if refs else [input_target(n, ids) for n in body["inputs"]]
+
+    def places():
+        for at, item in declared(ir):
+            if at[0] in ("resources", "ephemeral"):
+                yield [*at, "config"], used(item["config"], by_nix_only=True), "what Nix computes"
+            elif at[0] == "dataSources":
+                yield [*at, "config"], used(item["config"]), "a data source"
+            else:
+                yield [*at, "arguments"], used(item["arguments"]), "a function call"
+            for key in ("preconditions", "postconditions"):
+                for i, c in enumerate(item.get("meta", {}).get(key, [])):
+                    yield [*at, "meta", key, i], used(c["condition"], c["message"]), "a condition"
+        for name, provider in ir["providers"].items():
+            config = provider.get("config", {})
+            yield ["providers", name, "config"], used(config, by_nix_only=True), "what Nix computes"
+        for i, consumer in enumerate(ir["nixConsumers"]):
+            yield ["nixConsumers", i, "value"], used(consumer["value"]), "an output"
+
+    for at, names, place in places():
+        found = sorted(ephemeral.intersection(names))
+        if found:
+            yield at, f"'{found[0]}' is ephemeral and cannot be used in {place}"
+
+
 def graph(ir):
     """Nodes in order with their addresses, and for each node the set of nodes that need it."""
     nodes = {}
@@ -429,8 +467,9 @@ def graph(ir):
         refs = body.get("refs")
         for on in [r["resource"] for r in refs] if refs is not None else [input_target(n, ids) for n in body["inputs"]]:
             depend(node, on)
-    for _, item in declared(ir):
-        depend(item["id"], f"provider.{item['provider']}")
+    for at, item in declared(ir):
+        if at[0] != "calls":
+            depend(item["id"], f"provider.{item['provider']}")
         for on in item.get("meta", {}).get("dependsOn", []):
             depend(item["id"], on)
         for trigger in triggers(item):
@@ -497,6 +536,7 @@ RULES = [
     imports_have_a_resource,
     moves_are_unambiguous,
     removals_are_not_declared,
+    ephemeral_values_stay_in_the_run,
     no_cycles,
 ]
 
