@@ -2,7 +2,7 @@
 
 SHELL := bash
 
-.PHONY: demo test setup bench-values deny clean
+.PHONY: demo test setup bench-values bench-eval deny clean
 
 demo: ## Build, apply the quick start, show it, plan again, destroy it.
 	@scripts/demo.sh
@@ -15,6 +15,9 @@ setup: ## Install what building and testing need.
 
 bench-values: ## How fast values are read and written, beside serde and Go.
 	@scripts/setup.sh test && . scripts/env.sh && cargo bench --quiet --bench value_codec
+
+bench-eval: ## How long Nix takes for a large stack, whole and in part, for each Nix at hand.
+	@scripts/bench-eval.sh
 
 deny: ## Licenses, advisories and duplicates of dependencies; needs cargo-deny.
 	@. scripts/env.sh && cargo deny check

@@ -8,6 +8,7 @@
 #   origin     what messages call the flake or file
 #   attrPath   JSON list of names below the flake output `nivis`, or below the file's value
 #   ledger     absolute path of the ledger file; "" in phase 0
+#   secrets    absolute path of the file with secrets, for evaluations that may know them; "" for others
 #   overrides  JSON object: flake references by name of the input that they replace
 {
   flake ? "",
@@ -15,6 +16,7 @@
   origin,
   attrPath ? "[\"default\"]",
   ledger ? "",
+  secrets ? "",
   overrides ? "{}",
 }:
 let
@@ -77,6 +79,7 @@ let
   plan = if isPlan then root else foldl' select root path;
 in
 if isFunction plan then
-  plan { inherit ledger; }
+  # A plan that takes no secrets needs none.
+  plan ({ inherit ledger; } // (if secrets == "" then { } else { inherit secrets; }))
 else
   throw "nivis: '${shown}' of ${origin} is not a plan; make it with `nivis.lib.plan`"

@@ -83,14 +83,29 @@ setup_python() {
   "$cache/venv/bin/pip" install --quiet --disable-pip-version-check -r "$repository/tests/ir-conformance/requirements.txt"
 }
 
-# The modules that providers.go names and the provider beside it, each a program of its own.
+# The plugins that tests/providers/plugins lists: Go programs, each from the module that pins it, and programs in Python.
 build_providers() {
-  local module
+  local name folder package
   cd "$repository/tests/providers"
-  for module in $(sed -n 's/^\t_ "\(.*\)"$/\1/p' providers.go) ./terraform-provider-framework; do
-    say "building ${module##*/}"
-    go build -trimpath -ldflags '-s -w' -o "bin/${module##*/}" "$module"
+  mkdir -p bin
+  grep -v '^#' plugins | while read -r name folder package; do
+    say "building terraform-provider-$name"
+    case $folder in
+      python/*) python_provider "$name" "$folder" "$package" ;;
+      *) (cd "$folder" && go build -trimpath -ldflags '-s -w' -o "$OLDPWD/bin/terraform-provider-$name" "$package") ;;
+    esac
   done
+}
+
+# python_provider <name> <folder> <package or file>: a program with the packages that the folder pins. The framework that a
+# package is for brings its program, though not by the name that hosts want; a file is one of ours.
+python_provider() {
+  local venv=$cache/$2 program=bin/terraform-provider-$1 start="from $1.cli.__main__ import main"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$2/requirements.txt"
+  [ "$3" = "${3#./}" ] || start="import sys; sys.path.insert(0, '$PWD/$2'); from provider import main"
+  printf '#!%s\n%s\nmain()\n' "$venv/bin/python3" "$start" >"$program"
+  chmod +x "$program"
 }
 
 build_oracle() {
@@ -118,6 +133,6 @@ if [ "${1:-}" = test ]; then
   setup_go
   tests=$repository/tests
   stamped "$cache/venv/stamp" "$tests/ir-conformance/requirements.txt" -- setup_python
-  stamped "$tests/providers/bin/.stamp" "$tests"/providers/{go.mod,go.sum,*.go,*/*.go} -- build_providers
+  stamped "$tests/providers/bin/.stamp" "$tests"/providers/{plugins,go.mod,go.sum,*/go.mod,*/go.sum,*/*.go,python/*/*.{txt,py}} -- build_providers
   stamped "$tests/oracle/bin/.stamp" "$tests"/oracle/{*.go,go.mod,go.sum,build.sh} -- build_oracle
 fi

@@ -27,8 +27,12 @@ step 'setup' scripts/setup.sh test
 step 'format' cargo fmt --check
 step 'lints' cargo clippy --quiet --all-targets --all-features -- -D warnings
 step 'Nix library' nix/tests/run.sh
+step 'a newer Nix' scripts/newer-nix.sh
+newer=$cache/nix-trixie/bin:$PATH
+step 'Nix library, newer Nix' env PATH="$newer" nix/tests/run.sh
 step 'IR conformance' "$cache/venv/bin/python" tests/ir-conformance/check.py test
 step 'Rust tests' cargo test --quiet
+step 'values back into Nix, newer Nix' env PATH="$newer" cargo test --quiet --test main -- phases:: secrets:: variables::
 step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
 step 'flake' tests/flake/run.sh
 

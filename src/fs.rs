@@ -1,5 +1,7 @@
 //! Read files and replace them atomically, lock them; the one place that touches the file system.
 
+pub mod tree;
+
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};

@@ -20,6 +20,7 @@ pub mod schema;
 pub mod ir;
 // ports
 pub mod nix;
+pub mod registry;
 pub mod provider;
 pub mod builtin;
 pub mod state;

@@ -123,10 +123,10 @@ fn mistakes_in_the_configuration_are_named_and_change_nothing() {
         ),
         (
             r#"{ resources = [ (n.resource {
-                 provider = n.provider { id = "far"; source = "registry.example.org/a/far"; };
+                 provider = n.provider { id = "far"; source = "127.0.0.1:1/a/far"; };
                  type = "far_thing"; name = "a"; config = { };
                }) ]; }"#,
-            &["provider.far", "registry.example.org/a/far"],
+            &["provider.far", "127.0.0.1:1/a/far"],
         ),
     ];
     let workspace = workspace();

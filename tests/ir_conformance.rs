@@ -185,7 +185,7 @@ fn examples_of_the_contract_are_valid() {
             }
             "ledger" => {
                 let keys: Vec<&String> = example.as_object().unwrap().keys().collect();
-                assert_eq!(keys, ["outputs", "phase", "salt", "vars"]);
+                assert_eq!(keys, ["only", "outputs", "phase", "salt", "vars"]);
                 continue;
             }
             other => panic!("an example of the kind {other:?}"),

@@ -14,8 +14,11 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jsonschema", &["ir/"]),
     ("tonic", &["provider/", "builtin/"]),
     ("prost", &["provider/", "builtin/"]),
-    ("rustls", &["provider/", "builtin/"]),
+    ("rustls", &["provider/", "builtin/", "registry/"]),
     ("rcgen", &["provider/", "builtin/"]),
+    ("ureq", &["registry/"]),
+    ("zip", &["registry/"]),
+    ("pgp", &["registry/"]),
     ("clap", &["cli/"]),
 ];
 

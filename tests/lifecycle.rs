@@ -131,6 +131,34 @@ fn updates_in_place_and_replacements() {
 }
 
 #[test]
+fn data_about_something_that_changes_is_read_after_it() {
+    let workspace = workspace();
+    let source = serde_json::Value::from(fake_provider().to_str().unwrap());
+    // The name is known before the thing is there; so is that of what hangs on it.
+    workspace.stack(&format!(
+        r#"let
+          fake = n.provider {{ id = "fake"; source = {source}; }};
+          node = declare: name: config: declare {{ provider = fake; type = "fake_thing"; inherit name config; }};
+          a = node n.resource "a" {{ name = "a"; }};
+          b = node n.resource "b" {{ name = "b"; value = a.ref "name"; }};
+          direct = node n.data "direct" {{ name = a.ref "name"; }};
+          indirect = node n.data "indirect" {{ name = "a"; value = b.ref "value"; }};
+        in {{
+          resources = [ a b ];
+          data = [ direct indirect ];
+          outputs.direct = direct.ref "exists";
+          outputs.indirect = indirect.ref "exists";
+        }}"#
+    ));
+    apply(&workspace).success();
+    workspace
+        .run_stack("output", &[])
+        .success()
+        .says("direct   = true\nindirect = true");
+    converged(&workspace);
+}
+
+#[test]
 fn replacements_create_first_where_asked_and_for_what_that_depends_on() {
     let workspace = workspace();
     let with = |force: &str| {
@@ -241,7 +269,7 @@ fn drift_is_shown_and_undone_and_what_is_gone_is_made_again() {
     workspace.write("record", &record);
     let planned = workspace.run_stack("plan", &[]).success();
     planned
-        .says("Changed outside of nivis")
+        .says("Note: objects have changed outside of nivis")
         .says("drifted")
         .says("is gone")
         .says("1 to add, 1 to change");

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod backends;
 #[cfg(test)]
+mod conditions;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod failures;
@@ -16,20 +18,34 @@ mod layering;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod lifecycle_rules;
+#[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod phases;
 #[cfg(test)]
 mod provider_host;
+#[cfg(test)]
+mod provider_promises;
 #[cfg(test)]
 mod readers;
 #[cfg(test)]
 mod real_providers;
 #[cfg(test)]
+mod registry;
+#[cfg(test)]
+mod run_modes;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod takeover;
 #[cfg(test)]
 mod terraform_peer;
 #[cfg(test)]
 mod transient;
 #[cfg(test)]
 mod values;
+#[cfg(test)]
+mod variables;

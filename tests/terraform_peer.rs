@@ -381,7 +381,7 @@ fn fake_life(host: &Host) {
 }
 
 /// The hosts on this machine.
-fn hosts() -> Vec<PathBuf> {
+pub(crate) fn hosts() -> Vec<PathBuf> {
     let hosts: Vec<_> = ["terraform", "tofu"].into_iter().filter_map(find).collect();
     if hosts.is_empty() {
         println!("skipped: neither terraform nor tofu is on PATH");

@@ -12,17 +12,23 @@ in
     - `resources` and `data`: what `n.resource` and `n.data` made, in lists or attribute sets, nested as you like;
     - `providers`: what `n.provider` made; optional for providers that a resource uses;
     - `outputs`: an attribute set of values, or of `{ value; sensitive ? false; description ? null; }`;
+    - `variables`: what the stack takes from outside, by name:
+      `{ type ? "any"; default; description; validation; sensitive ? false; nullable ? true; }`, all optional. `vars` has
+      their values; of a sensitive one it has a reference. README.md, "Variables", has the types;
+    - `checks`: what `n.check` made, in lists or attribute sets;
     - `backend`, `moved`, `removed`, `imports`: as in docs/IR-CONTRACT.md, with resources in place of ids if you like.
 
-    Gives the function `{ ledger ? null, ... }: IR`, where `ledger` is the path of the executor's ledger as a string.
+    Gives the function `{ ledger ? null, secrets ? null, ... }: IR`, whose arguments are paths of the executor's files as
+    strings; docs/IR-CONTRACT.md, "The plan function".
   */
   plan =
     stack:
     {
       ledger ? null,
+      secrets ? null,
       ...
     }:
-    ir.make (ledgers.read ledger) stack;
+    ir.make (ledgers.read ledger secrets) stack;
 
   /**
     The IR of a stack's function for a ledger given as a value: `toIR { outputs = { }; } stack`. `toIR { } stack` is the

@@ -1,11 +1,13 @@
 # One entry of the IR at a time: a provider, a resource or data source, a consumer; and the edges that lead to it.
 let
   inherit (builtins)
+    all
     any
     attrNames
     concatMap
     filter
     hasContext
+    head
     isAttrs
     isPath
     isString
@@ -15,7 +17,9 @@ let
   leaf = import ./leaf.nix;
   node = import ./node.nix;
   metas = import ./meta.nix;
+  conditions = import ./condition.nix;
   builds = import ./build.nix;
+  reference = import ./reference.nix;
 
   inherit (leaf) missing;
   inherit (node) pathText;
@@ -45,12 +49,15 @@ let
     else
       throw "nivis.${function}: 'config' of '${id}' is ${internal._describe config}; write `config = { … }`";
 in
-# `p`, `w` and `l` are the stack with placeholders, with witnesses, and with what the ledger knows.
+# `p`, `w`, `exact` and `l` are the stack with placeholders, with witnesses, with exact references, and with what the ledger
+# knows.
 {
   ledger,
   p,
   w,
+  exact,
   l,
+  ...
 }:
 let
   # `id`, if it is declared.
@@ -66,28 +73,51 @@ let
         if near == [ ] then "" else ", or did you mean ${internal._quoteAll near}?"
       }";
 
-  # The tree `part` of the entry `owner`, in the three versions.
-  walk =
-    owner: part: notesBuilds:
-    leaf.walker {
-      inherit ledger notesBuilds;
-      where = at: "${pathText ([ part ] ++ at)} of '${owner}'";
-    } [ ];
+  # Computed once for each declared resource.
+  startOf =
+    id: if p.byId ? ${id} then p.byId.${id}.placeholderStart else reference.placeholderStart id;
 
-  # One edge from each resource that is used at a place; `prefix` comes before the place in `via`.
-  edgesOf =
-    to: prefix: walked:
-    concatMap (
-      used:
-      let
-        via = pathText (prefix ++ used.at);
-        place = "${if prefix == [ ] then "config." else ""}${via} of '${to}'";
-      in
-      map (from: {
-        from = if p.byId ? ${from} then from else checkTarget place from;
-        inherit to via;
-      }) (internal._unique (map (ref: ref.resource) used.refs))
-    ) walked.uses;
+  # `lead` comes before `via` in messages.
+  edgeTo =
+    lead: to: via: from:
+    if p.byId ? ${from} then
+      [ { inherit from to via; } ]
+    else if from == reference.variables then
+      [ ]
+    else
+      checkTarget "${lead}${via} of '${to}'" from;
+
+  # Walks the tree `part` of the entry `owner`; `prefix` comes before places in `via` of edges, and `find` gets the tree out
+  # of a version of the stack.
+  walk =
+    {
+      owner,
+      part,
+      prefix ? [ ],
+      notesBuilds ? false,
+      find,
+      edge ? edgeTo (if prefix == [ ] then "${part}." else ""),
+    }:
+    tree:
+    leaf.walker {
+      inherit ledger notesBuilds startOf;
+      where = at: "${pathText ([ part ] ++ at)} of '${owner}'";
+      # One edge from each resource that is used at a place.
+      edges =
+        at: refs:
+        let
+          via = pathText (prefix ++ at);
+          first = (head refs).resource;
+        in
+        if all (ref: ref.resource == first) refs then
+          edge owner via first
+        else
+          concatMap (edge owner via) (internal._unique (map (ref: ref.resource) refs));
+      versions = {
+        exact = find exact;
+        l = find l;
+      };
+    } [ ] tree (find w);
 
   # Edges that `meta` asks for.
   metaEdges =
@@ -97,6 +127,37 @@ let
       to = id;
       via = "meta.${via}";
     }) (internal._unique ids);
+
+  # What a condition says is told to people when it does not hold.
+  publicMessages =
+    owner: walked:
+    if any (note: note ? sensitive && builtins.elem "message" note.at) walked.notes then
+      throw "nivis.plan: a message in ${owner} is sensitive; say it without the secret"
+    else
+      walked;
+
+  # The conditions under `meta.<name>`, and the edges they make. That a result is about the object itself is no edge.
+  conditionsOf =
+    declared: name:
+    let
+      inherit (declared) id;
+      tree = conditions.of declared name;
+      walked = publicMessages "'meta.${name}' of '${id}'" (
+        walk {
+          owner = id;
+          part = "meta.${name}";
+          prefix = [
+            "meta"
+            name
+          ];
+          find = stack: if stack.byId ? ${id} then conditions.of stack.byId.${id} name else missing;
+        } tree
+      );
+    in
+    {
+      edges = filter (edge: edge.from != id) walked.edges;
+      meta = optional (tree != [ ]) { ${name} = walked.value; };
+    };
 in
 {
   # Of a resource or data source.
@@ -108,8 +169,12 @@ in
       isCall = kind == "call";
       part = if isCall then "arguments" else "config";
       config = if isCall then declared.config else checkConfig kind id declared.config;
-      counterpart = stack: stack.byId.${id}.config or missing;
-      walked = walk id part true config (counterpart w) (counterpart l);
+      walked = walk {
+        owner = id;
+        inherit part;
+        notesBuilds = true;
+        find = stack: stack.byId.${id}.config or missing;
+      } config;
       meta = metas.make declared;
       triggers = meta.lifecycle.replaceTriggeredBy or [ ];
       triggerId = trigger: trigger.__ref.resource or trigger;
@@ -117,12 +182,16 @@ in
         map (note: note.build) (filter (note: note ? build) walked.notes)
       );
       sensitive = map (note: node.exactPath note.at) (filter isSensitive walked.notes);
+      preconditions = conditionsOf declared "preconditions";
+      postconditions = conditionsOf declared "postconditions";
     in
     {
       edges =
-        edgesOf id [ ] walked
+        walked.edges
         ++ metaEdges id "dependsOn" meta.dependsOn
-        ++ metaEdges id "lifecycle.replaceTriggeredBy" (map triggerId triggers);
+        ++ metaEdges id "lifecycle.replaceTriggeredBy" (map triggerId triggers)
+        ++ preconditions.edges
+        ++ postconditions.edges;
       ir = {
         inherit id;
         provider = declared.provider.id;
@@ -130,7 +199,11 @@ in
         ${part} = walked.value;
         ${if isCall then "function" else "type"} = declared.type;
         meta =
-          meta // optional (needed != [ ]) { builds = needed; } // optional (sensitive != [ ]) { inherit sensitive; };
+          meta
+          // preconditions.meta
+          // postconditions.meta
+          // optional (needed != [ ]) { builds = needed; }
+          // optional (sensitive != [ ]) { inherit sensitive; };
       };
     };
 
@@ -139,14 +212,17 @@ in
     let
       to = "provider.${id}";
       config = checkConfig "provider" id given.config;
-      counterpart = stack: stack.providers.${id}.config or missing;
-      walked = walk to "config" false config (counterpart w) (counterpart l);
+      walked = walk {
+        owner = to;
+        part = "config";
+        find = stack: stack.providers.${id}.config or missing;
+      } config;
     in
     if any isSensitive walked.notes then
       throw "nivis.provider: 'config' of '${id}' marks a part as sensitive; a provider's configuration is not stored, write the value itself"
     else
       {
-        edges = edgesOf to [ ] walked;
+        inherit (walked) edges;
         ir = {
           source = sourceOf id given.source;
           config = walked.value;
@@ -159,12 +235,16 @@ in
     name: given:
     let
       id = "output.${name}";
-      counterpart = stack: stack.outputs.${name}.value or missing;
-      walked = walk id "value" false given.value (counterpart w) (counterpart l);
+      walked = walk {
+        owner = id;
+        part = "value";
+        prefix = [ "value" ];
+        find = stack: stack.outputs.${name}.value or missing;
+      } given.value;
       sensitive = given.sensitive or false || any isSensitive walked.notes;
     in
     {
-      edges = edgesOf id [ "value" ] walked;
+      inherit (walked) edges;
       ir = {
         inherit id;
         inherit (walked) value;
@@ -173,13 +253,66 @@ in
       // optional (given ? description) { inherit (given) description; };
     };
 
+  # A check of the stack. Nothing waits for it, so that it has no edges; but what it uses has to be declared.
+  check =
+    name: tree:
+    let
+      owner = "check.${name}";
+      walked = publicMessages "'${owner}'" (
+        walk {
+          inherit owner;
+          part = "check";
+          prefix = [ "check" ];
+          find = stack: stack.checks.${name} or missing;
+        } tree
+      );
+      used = map (edge: edge.from) walked.edges;
+    in
+    builtins.deepSeq used ({ inherit name; } // walked.value);
+
+  # Of an import, by its position among the imports.
+  import =
+    index: entry:
+    let
+      at = [
+        "imports"
+        "id"
+      ];
+      walked = walk {
+        owner = to;
+        part = "imports.id";
+        prefix = at;
+        find =
+          stack:
+          if index < builtins.length stack.imports then (builtins.elemAt stack.imports index).id or missing else missing;
+      } entry.id;
+      to = checkTarget "'to' in 'imports'" entry.to;
+    in
+    if internal._kind p.byId.${to} != "resource" then
+      throw "nivis.plan: 'to' in 'imports' is '${to}', which is no resource; only resources take objects over"
+    else if any isSensitive walked.notes then
+      throw "nivis.plan: ${pathText at} of '${to}' is sensitive; it is shown in plans, write a plain value"
+    else
+      {
+        inherit (walked) edges;
+        ir = {
+          inherit to;
+          id = walked.value;
+        };
+      };
+
   # A tree that has to be the same whatever the outputs are, such as the backend.
   static =
     owner: tree:
     let
-      walked = walk owner owner false tree missing missing;
+      walked = walk {
+        inherit owner;
+        part = owner;
+        find = stack: stack.${owner};
+        edge = _: _: from: [ from ];
+      } tree;
     in
-    if walked.uses == [ ] && walked.notes == [ ] then
+    if walked.edges == [ ] && walked.notes == [ ] then
       walked.value
     else
       throw "nivis.plan: '${owner}' depends on outputs or is marked; write plain values";

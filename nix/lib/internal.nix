@@ -5,6 +5,7 @@ let
     attrValues
     concatMap
     concatStringsSep
+    elem
     elemAt
     filter
     foldl'
@@ -137,14 +138,14 @@ rec {
   # A name that becomes part of an address: a non-empty string that no output can change.
   _staticName =
     function: argument: value:
-    if _kind value == "ref" || _kind value == "derive" || (isString value && hasContext value) then
+    if isString value && value != "" && !(hasContext value) then
+      value
+    else if _kind value == "ref" || _kind value == "derive" || isString value && hasContext value then
       throw "nivis.${function}: '${argument}' depends on an output or a build; addresses are fixed at evaluation, write a plain string"
     else if !(isString value) then
       throw "nivis.${function}: '${argument}' must be a string, got ${_describe value}; write it in quotes"
-    else if value == "" then
-      throw "nivis.${function}: '${argument}' is empty; give it a name"
     else
-      value;
+      throw "nivis.${function}: '${argument}' is empty; give it a name";
 
   # All leaves of nested lists and attribute sets, left to right; `isLeaf` says where to stop.
   _flatten =
@@ -175,5 +176,13 @@ rec {
         }
       );
 
-  _unique = _uniqueBy (value: value);
+  # The same for plain values that `==` tells apart fast.
+  _unique =
+    list:
+    if length list < 2 then
+      list
+    else if length list < 20 then
+      foldl' (done: value: if elem value done then done else done ++ [ value ]) [ ] list
+    else
+      _uniqueBy (value: value) list;
 }

@@ -12,7 +12,10 @@ let
     isList
     length
     mapAttrs
+    match
     readFile
+    stringLength
+    substring
     tail
     toJSON
     typeOf
@@ -69,17 +72,41 @@ let
       map (guard message) value
     else
       value;
-in
-{
-  inherit guard;
 
-  # The ledger in a file, from its path; the empty ledger for null or "".
+  isVariable = ref: ref.resource == reference.variables;
+in
+rec {
+  # Whether a reference leads to a sensitive variable.
+  inherit guard isVariable;
+
+  # The ledger in a file, from its path; the empty ledger for null or "". `secrets` is the path of the file with the secret
+  # outputs, in the evaluations that may know them.
   read =
-    path:
-    if path == null || path == "" then
-      { }
+    path: secrets:
+    let
+      isGiven = path: path != null && path != "";
+      content = path: fromJSON (readFile path);
+    in
+    (if isGiven path then content path else { })
+    // (if isGiven secrets then { secrets = (content secrets).outputs; } else { });
+
+  # As `look`, where secrets may be seen.
+  lookSecret =
+    ledger: ref:
+    let
+      outputs = ledger.secrets.${ref.resource} or { };
+      attribute = head ref.path;
+      value = follow ref outputs.${attribute} (tail ref.path);
+    in
+    if !(outputs ? ${attribute}) then
+      look ledger ref
+    else if hasUnknown value then
+      { state = "unknown"; }
     else
-      fromJSON (readFile path);
+      {
+        state = "known";
+        inherit value;
+      };
 
   # { state; value; } of an output: `known`, `secret` (known to the executor, but not here in full) or `unknown`.
   look =
@@ -89,7 +116,12 @@ in
       attribute = head ref.path;
       value = follow ref outputs.${attribute} (tail ref.path);
     in
-    if !(outputs ? ${attribute}) || hasUnknown value then
+    if isVariable ref then
+      {
+        state = "secret";
+        value.__sensitiveRef = ref;
+      }
+    else if !(outputs ? ${attribute}) || hasUnknown value then
       { state = "unknown"; }
     else
       {
@@ -108,8 +140,9 @@ in
       value
     else if kind == "bool" || kind == "int" then
       json
-    else if kind == "float" && fromJSON json == value then
-      json
+    else if kind == "float" && fromJSON json == value && match "[0-9.-]*" json != null then
+      # Newer Nix says that 2.0 is a float.
+      if match ".*[.]0" json != null then substring 0 (stringLength json - 2) json else json
     else if kind == "float" then
       throw "nivis.ref: '${reference.show ref}' has more digits than this Nix can print; use the reference alone instead of interpolating it"
     else

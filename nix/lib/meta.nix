@@ -22,8 +22,14 @@ let
     resource = [
       "dependsOn"
       "lifecycle"
+      "preconditions"
+      "postconditions"
     ];
-    data = [ "dependsOn" ];
+    data = [
+      "dependsOn"
+      "preconditions"
+      "postconditions"
+    ];
     ephemeral = [ "dependsOn" ];
     call = [ "dependsOn" ];
   };
@@ -32,8 +38,6 @@ let
     count = "call `count` around the resource: `count 3 (index: resource { … })`";
     forEach = "call `forEach` around the resource: `forEach set (key: value: resource { … })`";
     for_each = misplaced.forEach;
-    preconditions = "conditions are not supported yet; remove it";
-    postconditions = "conditions are not supported yet; remove it";
   };
 
   checkNames =
@@ -127,15 +131,32 @@ let
         { }
     )
     // (if checked ? replaceTriggeredBy then { replaceTriggeredBy = triggers; } else { });
+
+  unsaid = {
+    resource = {
+      dependsOn = [ ];
+      lifecycle = {
+        preventDestroy = false;
+        ignoreChanges = [ ];
+      };
+    };
+    data.dependsOn = [ ];
+    ephemeral.dependsOn = [ ];
+    call.dependsOn = [ ];
+  };
 in
 {
-  # The IR's `meta` without what the configuration adds (builds, sensitive paths).
+  # The IR's `meta` without what the configuration adds (builds, sensitive paths), and without conditions (condition.nix).
   make =
     declared:
     let
       kind = internal._kind declared;
       checked = checkNames declared kind declared.meta;
     in
+    # Most resources say nothing.
+    if declared.meta == { } && declared.index == null && unsaid ? ${kind} then
+      unsaid.${kind}
+    else
     {
       dependsOn = idsOf declared "dependsOn" (checked.dependsOn or [ ]);
     }

@@ -5,8 +5,10 @@ let
     attrValues
     concatMap
     concatStringsSep
+    head
     intersectAttrs
     isInt
+    length
     map
     mapAttrs
     match
@@ -21,7 +23,9 @@ let
     __object = null;
   };
 
-  pathText = at: concatStringsSep "." (map toString at);
+  # Most places are attributes at the top.
+  pathText =
+    at: if length at == 1 then toString (head at) else concatStringsSep "." (map toString at);
 
   # "." keeps the steps apart if none of them has one, or looks like an index.
   isClear = step: isInt step || match "[^.]*[^.0-9][^.]*" step != null;
@@ -32,13 +36,12 @@ rec {
   # A place in a tree is a list of steps. For the IR: joined by dots, or the steps if that is ambiguous.
   exactPath = at: if at != [ ] && all isClear at then pathText at else at;
 
-  # `uses`: { at; refs; } for each place that depends on outputs. `notes`: { at; build; } and { at; sensitive; }.
+  # `edges`: the edges of the IR that lead here. `notes`: { at; build; } and { at; sensitive; }.
   plain = value: {
     inherit value;
-    uses = [ ];
+    edges = [ ];
     notes = [ ];
   };
-  use = at: refs: node: node // { uses = [ { inherit at refs; } ] ++ node.uses; };
   note = notes: node: if notes == [ ] then node else node // { notes = notes ++ node.notes; };
   noteSensitive =
     at:
@@ -57,7 +60,11 @@ rec {
     );
 
   # The leaf markers.
-  ref = at: target: use at [ target ] (plain { __ref = target; });
+  ref = edges: marker: target: {
+    value.${marker} = target;
+    inherit edges;
+    notes = [ ];
+  };
   build = build: plain { __build = build; };
   derived =
     refs: more:
@@ -78,12 +85,12 @@ rec {
     in
     {
       value = if intersectAttrs markers nodes == { } then values else { __object = values; };
-      uses = concatMap (node: node.uses) entries;
+      edges = concatMap (node: node.edges) entries;
       notes = concatMap (node: node.notes) entries;
     };
   list = nodes: {
     value = map (node: node.value) nodes;
-    uses = concatMap (node: node.uses) nodes;
+    edges = concatMap (node: node.edges) nodes;
     notes = concatMap (node: node.notes) nodes;
   };
 }

@@ -5,14 +5,18 @@
 let
   inherit (builtins)
     appendContext
+    concatMap
     concatStringsSep
+    elemAt
     filter
     fromJSON
+    genList
     hasContext
     head
     isInt
     isList
     isString
+    length
     match
     replaceStrings
     seq
@@ -31,8 +35,8 @@ let
   # `seq` makes the store know the derivation, which `appendContext` asks for when the store is writable.
   anchorPath = seq anchor.drvPath (unsafeDiscardStringContext anchor.drvPath);
 
-  # The key of a reference is the JSON list of its id and path, which keeps any id and path apart. It names an output of
-  # the anchor; "!" separates the parts of a context in Nix and is escaped.
+  # An output of the anchor is named by the JSON list of an id and the steps of a path; "!" separates the parts of a context
+  # in Nix and is escaped.
   quote = value: replaceStrings [ "!" ] [ "\\u0021" ] (toJSON value);
   decode =
     key:
@@ -50,37 +54,31 @@ let
   opening = private "0";
   comma = private "1";
   closing = private "2";
-  quotation = private "3";
-  backslash = private "4";
-  filler = private "5";
+  filler = private "3";
+  listMark = private "4";
   # All of them start with these bytes.
   fragmentMark = substring 0 3 opening;
 
-  # JSON text in the form it has inside of a placeholder: what JSON would escape again is replaced, and an id of ASCII is
-  # stretched, so that a fragment is recognised whichever way it is cut.
-  hide = replaceStrings [ "\"" "\\" ] [ quotation backslash ];
-  hideId =
-    json:
-    if match "[ -~]*" json != null then
-      replaceStrings [ "\"" "\\" "" ] [ quotation backslash filler ] json
-    else
-      hide json;
+  # An id of ASCII is stretched, so that a piece of it is recognised whichever way it is cut.
+  stretch = id: if match "[ -~\n\t\r]*" id != null then replaceStrings [ "" ] [ filler ] id else id;
 
-  hidden = [
-    opening
-    comma
-    closing
-    quotation
-    backslash
-    filler
-  ];
+  # A path as one text: a name as it is, more as marked JSON.
+  codeOf = steps: listMark + toJSON steps;
 
-  # A witness is made of characters that string functions like to change, and the key.
-  hostile = " \n/.-_aZ09éß\"'\\$" + "{}()[]<>&|;:,*?!#%@^~`+=\t\r//..--__  ";
-  asWitness = replaceStrings hidden [ "${hostile}[" "," "]${hostile}" "\"" "\\" "" ];
+  # Characters that string functions like to change, one by one and in pairs, before and after a placeholder. They are
+  # stretched too: who splits at one of them is left with a piece that is recognised.
+  hostileStart = stretch "aZ09 \n/.-_\"'\\$" + "é" + stretch "{}()[]<>&|;:,*?!#%@^~`+=\t\r" + "//..--__  ";
+  hostileEnd = "é  __--..//" + stretch "\n ";
 
-  # Inside of a JSON string: ends the string, goes on with a reference, starts the next string.
-  asTemplate = replaceStrings hidden [ "\",{\"__ref\":{\"resource\":" ",\"path\":[" "]}},\"" "\"" "\\" "" ];
+  # A witness is an id and a path, each between DELs. JSON leaves them alone, so that in JSON text of witnesses a DEL can
+  # become the border between two strings.
+  del = fromJSON "\"\\u007f\"";
+  borders = [ del ];
+  border = [ "\",\"" ];
+
+  # What is the same in all placeholders of one resource, and in all placeholders.
+  placeholderStart = id: hostileStart + opening + stretch id + comma;
+  placeholderEnd = closing + hostileEnd;
 
   stepIsValid = step: (isString step && !(hasContext step)) || (isInt step && step >= 0);
   describeStep = step: if isString step then "a string that depends on an output" else internal._describe step;
@@ -92,9 +90,7 @@ let
       steps = if isList path then path else [ path ];
       wrong = filter (step: !(stepIsValid step)) steps;
     in
-    if isString path && !(hasContext path) then
-      steps
-    else if steps == [ ] then
+    if steps == [ ] then
       throw "nivis.ref: the path is empty; name an output, such as `ref \"id\"`"
     else if wrong != [ ] then
       throw "nivis.ref: a path step is ${describeStep (head wrong)}; steps are plain strings and integers from 0, choose by an output inside `derive`"
@@ -102,49 +98,6 @@ let
       throw "nivis.ref: the first path step is an integer; start with the name of an output, such as `ref [ \"items\" ${toString (head steps)} ]`"
     else
       steps;
-in
-{
-  inherit anchorPath decode;
-
-  # The texts of a reference; see `make`.
-  placeholder = key: code: appendContext (opening + code + closing) { ${anchorPath}.outputs = [ key ]; };
-  # Without context: it is compared as text, and the evaluation with placeholders has gone well by then.
-  witness = key: _: hostile + key + hostile;
-
-  # References to the outputs of one resource: a function of the path. `textOf key code` is the text of a reference in the
-  # evaluation at hand, where `code` is the key in the form for placeholders.
-  make =
-    textOf: resource:
-    let
-      id = quote resource;
-      idCode = hideId id + comma;
-    in
-    path:
-    let
-      steps = stepsOf path;
-      names = concatStringsSep "," (map quote steps);
-      key = "[${id},${names}]";
-      text = textOf key (idCode + hide names);
-    in
-    {
-      _type = "nivis.ref";
-      inherit key;
-      __ref = {
-        inherit resource;
-        path = steps;
-      };
-      __toString = _: text;
-    };
-
-  # Keys of the references a string was made from; `context` is its `getContext`.
-  keysOf = context: context.${anchorPath}.outputs or [ ];
-
-  # Is `witness` what `text`, with placeholders, becomes by putting witnesses in their place? Then the author did nothing
-  # but concatenate.
-  isConcatenation = text: witness: asWitness text == unsafeDiscardStringContext witness;
-
-  # The strings and reference leaves that a concatenation consists of.
-  partsOf = text: filter (part: part != "") (fromJSON "[${asTemplate (toJSON text)}]");
 
   # `<id>.<step>.<step>`, for people.
   show =
@@ -153,6 +106,235 @@ in
       "${resource}.${head path}"
     else
       concatStringsSep "." ([ resource ] ++ map toString path);
+
+  # What stands at a place in the pieces that `template` cuts a string into.
+  referenceAt =
+    pieces: i:
+    let
+      code = elemAt pieces (i + 1);
+    in
+    {
+      resource = elemAt pieces i;
+      path = if substring 0 4 code == listMark then fromJSON (substring 4 (-1) code) else [ code ];
+    };
+  # As `show` would show it.
+  shownAt =
+    pieces: i:
+    let
+      code = elemAt pieces (i + 1);
+    in
+    if substring 0 4 code == listMark then
+      show (referenceAt pieces i)
+    else
+      "${elemAt pieces i}.${code}";
+  textOrNothing = text: if text == "" then [ ] else [ text ];
+
+  # The cases of `template` by the number of references; nearly all strings have one or two, and there may be very many.
+  one =
+    startOf: text: first: pieces:
+    let
+      ref = referenceAt pieces 1;
+      last = elemAt pieces 3;
+      part = {
+        __ref = ref;
+      };
+    in
+    if first + startOf ref.resource + elemAt pieces 2 + placeholderEnd + last == text then
+      {
+        refs = [ ref ];
+        inputs = [ (shownAt pieces 1) ];
+        parts =
+          if first == "" then
+            [ part ] ++ textOrNothing last
+          else if last == "" then
+            [
+              first
+              part
+            ]
+          else
+            [
+              first
+              part
+              last
+            ];
+      }
+    else
+      null;
+
+  two =
+    startOf: text: first: pieces:
+    let
+      a = referenceAt pieces 1;
+      b = referenceAt pieces 4;
+      middle = elemAt pieces 3;
+      last = elemAt pieces 6;
+      isOnce = elemAt pieces 2 == elemAt pieces 5 && a.resource == b.resource;
+      refA = {
+        __ref = a;
+      };
+      refB = {
+        __ref = b;
+      };
+    in
+    if
+      "${first}${startOf a.resource}${elemAt pieces 2}${placeholderEnd}${middle}${startOf b.resource}${elemAt pieces 5}${placeholderEnd}${last}"
+      == text
+    then
+      {
+        refs =
+          if isOnce then
+            [ a ]
+          else
+            [
+              a
+              b
+            ];
+        inputs =
+          if isOnce then
+            [ (shownAt pieces 1) ]
+          else
+            [
+              (shownAt pieces 1)
+              (shownAt pieces 4)
+            ];
+        parts =
+          if first == "" || middle == "" || last == "" then
+            textOrNothing first ++ [ refA ] ++ textOrNothing middle ++ [ refB ] ++ textOrNothing last
+          else
+            [
+              first
+              refA
+              middle
+              refB
+              last
+            ];
+      }
+    else
+      null;
+
+  many =
+    startOf: text: first: pieces:
+    let
+      count = length pieces / 3;
+      indices = genList (i: 3 * i + 1) count;
+      refs = internal._uniqueBy toJSON (map (referenceAt pieces) indices);
+      placed =
+        i: startOf (elemAt pieces i) + elemAt pieces (i + 1) + placeholderEnd + elemAt pieces (i + 2);
+    in
+    if
+      count > 0
+      && length pieces == 3 * count + 1
+      && concatStringsSep "" ([ first ] ++ map placed indices) == text
+    then
+      {
+        inherit refs;
+        inputs = map show refs;
+        parts =
+          textOrNothing first
+          ++ concatMap (
+            i: [ { __ref = referenceAt pieces i; } ] ++ textOrNothing (elemAt pieces (i + 2))
+          ) indices;
+      }
+    else
+      null;
+in
+{
+  inherit
+    anchorPath
+    decode
+    placeholderStart
+    show
+    ;
+
+  # What references to sensitive variables name: an object that the executor has, one attribute for each of them.
+  variables = "var";
+
+  # The texts of references in one evaluation, as a function of the id: { start; end; } around the code of a path, or
+  # { textOf; }, a function of the code and the steps.
+  #
+  # The context of a placeholder says only whose output it is, which one set per resource is enough for.
+  placeholder = id: {
+    start = appendContext (placeholderStart id) { ${anchorPath}.outputs = [ "[${quote id}]" ]; };
+    end = placeholderEnd;
+  };
+  # The same text, with a context that says which output.
+  exact =
+    id:
+    let
+      start = placeholderStart id;
+      quoted = quote id;
+    in
+    {
+      textOf =
+        code: steps:
+        appendContext (start + code + placeholderEnd) {
+          ${anchorPath}.outputs = [ "[${quoted},${concatStringsSep "," (map quote steps)}]" ];
+        };
+    };
+  # Without context: it is compared as text, and the evaluation with placeholders has gone well by then.
+  witness = id: {
+    start = del + id + del;
+    end = del;
+  };
+
+  # References to the outputs of one resource: a function of the path. `textsOf` is one of the above.
+  make =
+    textsOf: resource:
+    let
+      texts = textsOf resource;
+      inherit (texts) start end;
+      textOf = texts.textOf or (code: _: start + code + end);
+      named =
+        if texts ? textOf then
+          path: {
+            _type = "nivis.ref";
+            __ref = {
+              inherit resource;
+              path = [ path ];
+            };
+            __toString = _: textOf path [ path ];
+          }
+        else
+          path: {
+            _type = "nivis.ref";
+            __ref = {
+              inherit resource;
+              path = [ path ];
+            };
+            __toString = _: start + path + end;
+          };
+    in
+    path:
+    if isString path && !(hasContext path) then
+      named path
+    else
+      let
+        steps = stepsOf path;
+      in
+      {
+        _type = "nivis.ref";
+        __ref = {
+          inherit resource;
+          path = steps;
+        };
+        __toString = _: textOf (codeOf steps) steps;
+      };
+
+  # Keys of the references a string was made from; `context` is its `getContext`, in the evaluation with exact texts.
+  keysOf = context: context.${anchorPath}.outputs or [ ];
+
+  # If `text`, with placeholders, is the concatenation that `witness` is: the references, each once, and the parts of the
+  # template, which are texts and references. Otherwise, the author did more than to concatenate, and this is null.
+  # `startOf` is `placeholderStart`, as far as possible from a table.
+  template =
+    startOf: text: witness:
+    let
+      # A text, then for each reference an id, the code of a path, and the text after it.
+      pieces = fromJSON "[${replaceStrings borders border (toJSON (unsafeDiscardStringContext witness))}]";
+      first = head pieces;
+      count = length pieces;
+    in
+    if count == 4 then one startOf text first pieces else if count == 7 then two startOf text first pieces else many startOf text first pieces;
 
   # Is there a piece of a placeholder in this text? It means that the context was lost on the way.
   hasFragment = text: replaceStrings [ fragmentMark ] [ "" ] text != text;

@@ -114,6 +114,7 @@ let
       config = if kind == "call" then checkArguments id checked.arguments else checked.config or { };
       meta = checked.meta or { };
       ref = reference.make textOf id;
+      placeholderStart = reference.placeholderStart id;
       __toString =
         _:
         throw "nivis.${kind}: '${id}' is interpolated whole; interpolate one of its outputs, such as `\${x.ref \"id\"}`";

@@ -13,6 +13,7 @@ let
     ;
   internal = import ./internal.nix;
   resources = import ./resource.nix;
+  conditions = import ./condition.nix;
 
   names = [
     "providers"
@@ -23,10 +24,10 @@ let
     "moved"
     "removed"
     "imports"
-  ];
-  later = [
     "checks"
     "variables"
+  ];
+  later = [
     "deferred"
   ];
 
@@ -140,5 +141,7 @@ in
       moved = stack.moved or [ ];
       removed = stack.removed or [ ];
       imports = stack.imports or [ ];
+      variables = stack.variables or { };
+      checks = conditions.byName (stack.checks or [ ]);
     };
 }

@@ -4,6 +4,7 @@ let
   resources = import ./resource.nix;
   derives = import ./derive.nix;
   builds = import ./build.nix;
+  conditions = import ./condition.nix;
   reference = import ./reference.nix;
 in
 {
@@ -14,8 +15,8 @@ in
       /**
         Declares a provider: `provider { id; source; version ? null; config ? { }; }`.
 
-        `source` is a package that contains the provider's program, a path to it, `"builtin"`, or a registry address;
-        `version` is a constraint for an address. `config` is a tree like a resource's and may use outputs.
+        `source` is a package that contains the provider's program, a path to it, `"builtin"`, or a registry address such as
+        `"hashicorp/random"`; `version` is a constraint for an address, such as `"~> 3.6"`. `config` is a tree like a resource's and may use outputs.
 
         The stack's provider list is optional: a provider is part of the stack when a resource uses it.
       */
@@ -27,16 +28,22 @@ in
 
         `provider` is a value made by `provider`. `config` is the tree of arguments the provider gets; its leaves are plain
         values, references, strings that interpolate references, `derive`, `drv`, `sensitive`, and Nix derivations.
-        `meta` holds `dependsOn` (resources, data sources or ids) and
-        `lifecycle { preventDestroy; ignoreChanges; createBeforeDestroy; replaceTriggeredBy; }`.
+        `meta` holds `dependsOn` (resources, data sources or ids),
+        `lifecycle { preventDestroy; ignoreChanges; createBeforeDestroy; replaceTriggeredBy; }`, and conditions:
+        - `preconditions`, a list of `{ condition; message; }`: what must hold before it is planned and changed;
+        - `postconditions`, a list of the same, or a function from the resource itself to one
+          (`self: [ { condition = n.derive (self.ref "port") (port: port > 1024); message = "…"; } ]`): what must hold of the
+          result. What depends on it waits, and stays as it is if it does not.
+
+        A condition is true or false, a reference or a `derive`; a message is a string, which may interpolate outputs.
 
         The value has `.id` and `.ref`; see `ref`.
       */
       resource = resources.resource textOf;
 
       /**
-        Declares a data source, something that is read and not managed. Arguments as for `resource`; the only `meta` is
-        `dependsOn`.
+        Declares a data source, something that is read and not managed. Arguments as for `resource`; its `meta` is
+        `dependsOn`, `preconditions` and `postconditions`.
       */
       data = resources.data textOf;
 
@@ -87,6 +94,12 @@ in
         to see the secret.
       */
       deriveSensitive = derives.make ledger "deriveSensitive";
+
+      /**
+        Something that should hold of the stack: `check { name; condition; message; }`, to be listed under `checks`. If it
+        does not, plan and apply warn, and go on.
+      */
+      check = conditions.make;
 
       /**
         The output path of a build: `drv package`. The executor builds it before a provider gets the path.

@@ -143,13 +143,15 @@ in
     expr = builtins.functionArgs (lib.plan stack);
     expected = {
       ledger = true;
+      secrets = true;
     };
   };
   "plan: the values of variables come with the ledger" = {
     expr =
-      (lib.toIR { vars.region = "eu"; } (
+      (lib.toIR { vars.region.value = "eu"; } (
         { vars, ... }:
         {
+          variables.region = { };
           outputs.region = vars.region;
         }
       )).nixConsumers;

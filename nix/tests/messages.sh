@@ -4,7 +4,7 @@
 set -eu
 
 tests=$(cd "$(dirname "$0")" && pwd)
-atLeast=91
+atLeast=120
 passed=0
 failed=0
 out=$(mktemp -d)
@@ -15,6 +15,11 @@ for file in "$tests"/messages/*.nix; do
   name=$(basename "$file" .nix)
   expected="$tests/messages/$name.err"
   if nix-instantiate --eval --strict --json "$tests/message.nix" --argstr file "$file" > "$out/value" 2> "$out/log"; then
+    # Newer Nix prints numbers with all their digits.
+    if grep -q '^(or none)$' "$expected"; then
+      passed=$((passed + 1))
+      continue
+    fi
     echo "FAILED $name: it evaluates to $(cat "$out/value")"
     failed=$((failed + 1))
     continue

@@ -1,7 +1,7 @@
 //! Walks the steps of a plan: starts each the moment what it waits for is done, evaluates Nix again when only that can go
 //! on, records every outcome before anything depends on it. Sole owner of the state during an apply.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -11,6 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use crate::addr::Id;
 use crate::apply::event::Event;
+use crate::apply::judge::Judgement;
 use crate::apply::prepare::Prepared;
 use crate::apply::work::{self, Done, Work};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -18,6 +19,7 @@ use crate::eval::Phases;
 use crate::graph::{Dag, Frontier, NodeId};
 use crate::ir::{Build, Ir};
 use crate::plan::Action;
+use crate::plan::conditions::{CheckResults, Kind};
 use crate::plan::order::Step;
 use crate::plan::resolve::OutputMap;
 use crate::plan::{Plan, order};
@@ -54,6 +56,8 @@ pub struct Applied {
     pub counts: Counts,
     /// What every object shows to others now.
     pub outputs: OutputMap,
+    /// How conditions came out.
+    pub checks: CheckResults,
 }
 
 /// How many objects were touched.
@@ -65,6 +69,10 @@ pub struct Counts {
     pub changed: usize,
     /// Destroyed, replaced ones included.
     pub destroyed: usize,
+    /// Imported.
+    pub imported: usize,
+    /// Forgotten, as the configuration asked for.
+    pub forgotten: usize,
 }
 
 /// Carries out a plan. Everything that goes wrong is in the result. Once something could not be recorded nothing more is
@@ -85,11 +93,13 @@ pub async fn apply<E: Into<Diagnostics>>(
         frontier: Frontier::new(&dag),
         dag: &dag,
         blocked: Vec::new(),
+        made: HashSet::new(),
         stale: BTreeSet::new(),
         deposed: BTreeMap::new(),
         started: HashMap::new(),
         applied: Applied {
             outputs,
+            checks: input.plan.checks.clone(),
             ..Applied::default()
         },
         unrecorded: false,
@@ -134,6 +144,8 @@ pub(super) struct Executor<'a, 's> {
     frontier: Frontier<'s, Step, ()>,
     /// Steps that wait for an evaluation.
     blocked: Vec<NodeId>,
+    /// Those of them whose work is done: only postconditions are left.
+    made: HashSet<NodeId>,
     /// Objects that turned out other than the ledger of the newest evaluation says.
     pub(super) stale: BTreeSet<Id>,
     /// Keys of objects moved aside in this run.
@@ -192,6 +204,10 @@ impl<'a> Executor<'a, '_> {
             let Some(node) = again.pop().or_else(|| self.frontier.start()) else {
                 break;
             };
+            if self.made.contains(&node) {
+                self.conclude(node);
+                continue;
+            }
             match self.prepare(&self.dag[node]) {
                 Prepared::Nothing => self.frontier.succeeded(node),
                 Prepared::Blocked => self.blocked.push(node),
@@ -199,6 +215,7 @@ impl<'a> Executor<'a, '_> {
                     self.fail(node, diagnostics);
                 }
                 Prepared::Record(record) => {
+                    self.count_forgotten(&self.dag[node]);
                     records.push(record);
                     self.frontier.succeeded(node);
                 }
@@ -225,6 +242,7 @@ impl<'a> Executor<'a, '_> {
             | Step::Unmake(id)
             | Step::UnmakeDeposed(id, _)
             | Step::Read(id)
+            | Step::Check(id)
             | Step::Forget(id) => id.to_string(),
             Step::Pass => String::new(),
         };
@@ -266,8 +284,38 @@ impl<'a> Executor<'a, '_> {
                     elapsed,
                     shown_id,
                 });
-                self.frontier.succeeded(node);
+                self.conclude(node);
             }
+        }
+    }
+
+    /// Lets go what waited for a step, if what came of it is as it must be.
+    fn conclude(&mut self, node: NodeId) {
+        let judgement = match &self.dag[node] {
+            Step::Make(id) | Step::Read(id) => self.judge(id, Kind::Postcondition),
+            _ => Judgement::Met,
+        };
+        match judgement {
+            Judgement::Met => self.frontier.succeeded(node),
+            Judgement::Waits => {
+                self.made.insert(node);
+                self.blocked.push(node);
+            }
+            Judgement::Broken(diagnostics) => self.fail(node, diagnostics),
+        }
+    }
+
+    /// Counts an object that is let go of although it is there.
+    fn count_forgotten(&mut self, step: &Step) {
+        if let Step::Forget(id) = step
+            && self
+                .input
+                .plan
+                .changes
+                .get(id)
+                .is_some_and(|c| c.prior.is_some())
+        {
+            self.applied.counts.forgotten += 1;
         }
     }
 
@@ -324,7 +372,8 @@ impl<'a> Executor<'a, '_> {
             .iter()
             .map(|s| s.node)
             .chain(left.not_started)
-            .chain(self.blocked);
+            .chain(self.blocked)
+            .filter(|n| !self.made.contains(n));
         self.applied.left = nodes
             .map(|n| self.dag[n].clone())
             .filter(|s| *s != Step::Pass)

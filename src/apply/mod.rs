@@ -1,7 +1,9 @@
 //! Carry out a plan step by step.
 
+pub mod adopted;
 pub mod event;
 pub mod executor;
+mod judge;
 pub mod object;
 mod prepare;
 mod record;

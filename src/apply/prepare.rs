@@ -2,11 +2,13 @@
 
 use crate::addr::Id;
 use crate::apply::executor::Executor;
+use crate::apply::judge::Judgement;
 use crate::apply::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::eval::Phases;
 use crate::ir::{DataSource, Expr, Mode, Resource};
 use crate::plan::Action;
+use crate::plan::conditions::Kind;
 use crate::plan::order::Step;
 use crate::plan::providers::{Configuration, source_text};
 use crate::plan::resolve::resolve;
@@ -31,13 +33,24 @@ impl<'a> Executor<'a, '_> {
     pub(super) fn prepare(&mut self, step: &Step) -> Prepared<'a> {
         let result = match step {
             Step::Pass => return Prepared::Nothing,
-            Step::Forget(id) => return Prepared::Record(outcome(id, None, None)),
+            Step::Forget(id) => return Prepared::Record(self.forget(id)),
             Step::Make(id) => self.prepare_make(id),
             Step::Unmake(id) => self.prepare_unmake(id),
             Step::UnmakeDeposed(id, key) => self.prepare_deposed(id, key),
             Step::Read(id) => self.prepare_read(id),
+            Step::Check(id) => Ok(self.prepare_check(id)),
         };
         result.unwrap_or_else(Prepared::Failed)
+    }
+
+    /// Drops the record of an object; what is left over from replacements stays if it is to be destroyed.
+    fn forget(&self, id: &Id) -> Record {
+        let destroyed = self.input.plan.deposed.iter().any(|d| d.target.id == *id);
+        let mut stored = self.session.state().resources.get(id).cloned();
+        if let Some(stored) = &mut stored {
+            stored.current = None;
+        }
+        outcome(id, None, stored.filter(|_| destroyed))
     }
 
     fn prepare_make(&mut self, id: &Id) -> Result<Prepared<'a>, Diagnostics> {
@@ -47,6 +60,9 @@ impl<'a> Executor<'a, '_> {
         let resource = self.resource(&ir, id)?;
         if self.waits_for_nix(&ir, id, &resource.config, &resource.provider) {
             return Ok(Prepared::Blocked);
+        }
+        if let Some(held) = self.held(id, Kind::Precondition) {
+            return Ok(held);
         }
         let provider = self.provider(&ir, &resource.provider)?;
         let config = resolve(&resource.config, &self.applied.outputs)?;
@@ -144,6 +160,9 @@ impl<'a> Executor<'a, '_> {
         if self.waits_for_nix(&ir, id, &source.config, &source.provider) {
             return Ok(Prepared::Blocked);
         }
+        if let Some(held) = self.held(id, Kind::Precondition) {
+            return Ok(held);
+        }
         let provider = match source.mode {
             Mode::Call => {
                 let id = &source.provider;
@@ -169,6 +188,21 @@ impl<'a> Executor<'a, '_> {
         })
     }
 
+    fn prepare_check(&mut self, id: &Id) -> Prepared<'a> {
+        let kinds = [Kind::Precondition, Kind::Postcondition];
+        let held = kinds.into_iter().find_map(|kind| self.held(id, kind));
+        held.unwrap_or(Prepared::Nothing)
+    }
+
+    /// What keeps a step from going on, if conditions do.
+    fn held(&mut self, id: &Id, kind: Kind) -> Option<Prepared<'a>> {
+        match self.judge(id, kind) {
+            Judgement::Met => None,
+            Judgement::Waits => Some(Prepared::Blocked),
+            Judgement::Broken(diagnostics) => Some(Prepared::Failed(diagnostics)),
+        }
+    }
+
     /// Whether the newest evaluation still lacks something in this configuration, or computed it from a value that turned
     /// out otherwise.
     fn waits_for_nix(&self, ir: &crate::ir::Ir, id: &Id, config: &Expr, provider: &str) -> bool {
@@ -178,7 +212,7 @@ impl<'a> Executor<'a, '_> {
             || !self.stale.is_empty() && self.depends_on_stale(ir, id, provider)
     }
 
-    fn depends_on_stale(&self, ir: &crate::ir::Ir, id: &Id, provider: &str) -> bool {
+    pub(super) fn depends_on_stale(&self, ir: &crate::ir::Ir, id: &Id, provider: &str) -> bool {
         let provider = format!("provider.{provider}");
         ir.edges
             .iter()
@@ -207,12 +241,16 @@ impl<'a> Executor<'a, '_> {
         ))
     }
 
-    fn resource<'i>(&self, ir: &'i crate::ir::Ir, id: &Id) -> Result<&'i Resource, Diagnostics> {
+    pub(super) fn resource<'i>(
+        &self,
+        ir: &'i crate::ir::Ir,
+        id: &Id,
+    ) -> Result<&'i Resource, Diagnostics> {
         let found = self.positions.get(id).and_then(|&i| ir.resources.get(i));
         found.filter(|r| r.id == *id).ok_or_else(|| vanished(id))
     }
 
-    fn data_source<'i>(
+    pub(super) fn data_source<'i>(
         &self,
         ir: &'i crate::ir::Ir,
         id: &Id,
@@ -224,7 +262,7 @@ impl<'a> Executor<'a, '_> {
     /// Why a step cannot go on although everything it waits for is done.
     pub(super) fn stuck<E>(&self, step: &Step, phases: &Phases<'_, E>) -> Diagnostics {
         let id = match step {
-            Step::Make(id) | Step::Read(id) => id.as_str(),
+            Step::Make(id) | Step::Read(id) | Step::Check(id) => id.as_str(),
             _ => "",
         };
         let known = |r: &crate::ir::Ref| {
@@ -255,7 +293,7 @@ impl<'a> Executor<'a, '_> {
     }
 }
 
-fn is_pending(expr: &Expr) -> bool {
+pub(super) fn is_pending(expr: &Expr) -> bool {
     expr.pending().next().is_some()
 }
 

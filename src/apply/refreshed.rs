@@ -4,10 +4,13 @@ use crate::apply::object::NewObject;
 use crate::apply::prepare::outcome;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::plan::Action;
+use crate::plan::prior::Prior;
 use crate::plan::providers::source_text;
 use crate::plan::{Change, Plan};
 use crate::provider::Pool;
-use crate::state::{Record, State};
+use crate::schema::ProviderSchema;
+use crate::state::{Object, Record, State};
+use crate::value::PathSet;
 
 /// The records that bring the state up to what the plan's refresh found.
 pub async fn records(plan: &Plan, state: &State, pool: &Pool) -> Result<Vec<Record>, Diagnostics> {
@@ -40,29 +43,38 @@ pub async fn records(plan: &Plan, state: &State, pool: &Pool) -> Result<Vec<Reco
     Ok(records)
 }
 
-fn encode(
-    change: &Change,
-    provider: &crate::schema::ProviderSchema,
-) -> Result<Option<crate::state::Object>, Diagnostics> {
+fn encode(change: &Change, provider: &ProviderSchema) -> Result<Option<Object>, Diagnostics> {
     let Some(prior) = &change.prior else {
         return Ok(None);
     };
-    let Some(schema) = provider.resources.get(&change.target.ty) else {
+    let sensitive = change.config_sensitive.clone();
+    as_found(change, prior, sensitive, provider).map(Some)
+}
+
+/// The object of a change as it was found, to be stored; `sensitive` are its sensitive paths beyond the schema's.
+pub(super) fn as_found(
+    change: &Change,
+    prior: &Prior,
+    sensitive: PathSet,
+    provider: &ProviderSchema,
+) -> Result<Object, Diagnostics> {
+    let ty = &change.target.ty;
+    let Some(schema) = provider.resources.get(ty) else {
         return Err(Diagnostic::error("Invalid resource type")
             .at(change.target.id.as_str())
             .into());
     };
     let object = NewObject {
         provider,
-        ty: &change.target.ty,
+        ty,
         schema,
         value: &prior.value,
         private: prior.private.clone(),
         identity: prior.identity.as_ref(),
         status: prior.status,
-        sensitive: change.config_sensitive.clone(),
+        sensitive,
         dependencies: change.dependencies.clone(),
         create_before_destroy: change.create_before_destroy,
     };
-    object.encode().map(Some)
+    object.encode()
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::addr::Id;
 use crate::plan::stack::PlanOptions;
+use crate::plan::target::Limit;
 
 /// Which stack, and how to evaluate it.
 #[derive(Clone, Debug, Args)]
@@ -21,6 +22,14 @@ pub(super) struct StackArgs {
     /// The plan at this attribute path of the file's value.
     #[arg(long, value_name = "PATH", requires = "file")]
     pub(super) attr: Option<String>,
+
+    /// Give a variable of the stack its value; best not a secret, which others can see in the list of processes.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(super) var: Vec<String>,
+
+    /// Give variables their values: a JSON object in a file.
+    #[arg(long, value_name = "FILE")]
+    pub(super) var_file: Vec<PathBuf>,
 
     /// Show Nix's evaluation trace in errors.
     #[arg(long)]
@@ -38,17 +47,64 @@ pub(super) struct StackArgs {
 /// How to plan.
 #[derive(Clone, Debug, Args)]
 pub(super) struct PlanArgs {
-    /// How many provider operations may run at once.
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) parallelism: u16,
-
-    /// Plan with the stored objects as they are, without reading them from the world first.
-    #[arg(long = "no-refresh")]
-    pub(super) no_refresh: bool,
+    #[command(flatten)]
+    walk: WalkArgs,
+    #[command(flatten)]
+    read: ReadArgs,
 
     /// Replace this resource even if nothing changed; may be given more than once.
     #[arg(long, value_name = "ID")]
-    pub(super) replace: Vec<String>,
+    replace: Vec<String>,
+
+    /// Only bring the state up to what is found in the world; change nothing there.
+    #[arg(long, conflicts_with_all = ["refresh", "no_refresh", "replace"])]
+    refresh_only: bool,
+}
+
+/// What to work on, and how much of it at once.
+#[derive(Clone, Debug, Args)]
+pub(super) struct WalkArgs {
+    /// How many provider operations may run at once.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    parallelism: u16,
+
+    /// Work only on this resource or data source and what it depends on; the id of a repeated resource means all its
+    /// instances; may be given more than once. What is destroyed brings along what depends on it.
+    #[arg(long, value_name = "ID", conflicts_with = "exclude")]
+    target: Vec<String>,
+
+    /// Leave out this resource or data source and what depends on it; may be given more than once.
+    #[arg(long, value_name = "ID")]
+    exclude: Vec<String>,
+}
+
+/// Whether to read stored objects.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ReadArgs {
+    /// Whether to read the stored objects from the world first; `--refresh=false` takes them as they are.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_value = "true", default_missing_value = "true", action = clap::ArgAction::Set)]
+    refresh: bool,
+
+    /// The same as `--refresh=false`.
+    #[arg(long, conflicts_with = "refresh")]
+    no_refresh: bool,
+}
+
+/// How to destroy.
+#[derive(Clone, Debug, Args)]
+pub(super) struct DestroyArgs {
+    #[command(flatten)]
+    walk: WalkArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// How to refresh.
+#[derive(Clone, Debug, Args)]
+pub(super) struct RefreshArgs {
+    #[command(flatten)]
+    walk: WalkArgs,
 }
 
 /// How to lock.
@@ -59,43 +115,69 @@ pub(super) struct LockArgs {
     pub(super) lock_timeout: u64,
 }
 
-impl PlanArgs {
-    /// As planning takes them.
-    pub(super) fn options(&self, destroy: bool) -> PlanOptions {
-        PlanOptions {
-            destroy,
-            refresh: !self.no_refresh,
-            replace: self
-                .replace
-                .iter()
-                .map(|id| Id::from(id.as_str()))
-                .collect(),
-            parallelism: self.parallelism.into(),
+impl StackArgs {
+    /// The stack of this name, for commands that do not evaluate it.
+    pub(super) fn named(installable: String, file: Option<PathBuf>, attr: Option<String>) -> Self {
+        Self {
+            installable,
+            file,
+            attr,
+            var: Vec::new(),
+            var_file: Vec::new(),
+            show_trace: false,
+            option: Vec::new(),
+            override_input: Vec::new(),
         }
     }
 }
 
-/// How to destroy.
-#[derive(Clone, Debug, Args)]
-pub(super) struct DestroyArgs {
-    /// How many provider operations may run at once.
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    parallelism: u16,
+impl WalkArgs {
+    fn options(&self) -> PlanOptions {
+        PlanOptions {
+            parallelism: self.parallelism.into(),
+            limit: if !self.target.is_empty() {
+                Limit::Only(self.target.clone())
+            } else if !self.exclude.is_empty() {
+                Limit::Without(self.exclude.clone())
+            } else {
+                Limit::Nothing
+            },
+            ..PlanOptions::default()
+        }
+    }
+}
 
-    /// Take the stored objects as they are, without reading them from the world first.
-    #[arg(long = "no-refresh")]
-    no_refresh: bool,
+impl PlanArgs {
+    /// As planning takes them.
+    pub(super) fn options(&self, destroy: bool) -> PlanOptions {
+        let replace = self.replace.iter().map(|id| Id::from(id.as_str()));
+        PlanOptions {
+            destroy,
+            refresh: self.read.refresh && !self.read.no_refresh,
+            refresh_only: self.refresh_only,
+            replace: replace.collect(),
+            ..self.walk.options()
+        }
+    }
 }
 
 impl DestroyArgs {
     /// As planning takes them.
     pub(super) fn options(&self) -> PlanOptions {
-        let parallelism = self.parallelism.into();
         PlanOptions {
             destroy: true,
-            refresh: !self.no_refresh,
-            parallelism,
-            ..PlanOptions::default()
+            refresh: self.read.refresh && !self.read.no_refresh,
+            ..self.walk.options()
+        }
+    }
+}
+
+impl RefreshArgs {
+    /// As planning takes them.
+    pub(super) fn options(&self) -> PlanOptions {
+        PlanOptions {
+            refresh_only: true,
+            ..self.walk.options()
         }
     }
 }

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod env;
 mod interrupt;
+mod locked;
 mod plugin;
 mod progress;
 mod report;
@@ -35,12 +36,17 @@ enum Command {
     Plan(command::plan::Args),
     Apply(command::apply::Args),
     Destroy(command::destroy::Args),
+    Refresh(command::refresh::Args),
     Show(command::show::Args),
     Output(command::output::Args),
     State(command::state::Args),
+    Import(command::import::Args),
+    Taint(command::taint::Taint),
+    Untaint(command::taint::Untaint),
     Validate(command::validate::Args),
     Ir(command::ir::Args),
     Graph(command::graph::Args),
+    Providers(command::providers::Args),
     Unlock(command::unlock::Args),
 }
 
@@ -96,12 +102,17 @@ impl Command {
             Self::Plan(args) => command::plan::run(args, ui).await,
             Self::Apply(args) => command::apply::run(args, ui).await,
             Self::Destroy(args) => command::destroy::run(args, ui).await,
+            Self::Refresh(args) => command::refresh::run(args, ui).await,
             Self::Show(args) => command::show::run(args, ui).await,
             Self::Output(args) => command::output::run(&args, ui),
             Self::State(args) => command::state::run(args, ui).await,
+            Self::Import(args) => command::import::run(args, ui).await,
+            Self::Taint(args) => command::taint::taint(&args, ui),
+            Self::Untaint(args) => command::taint::untaint(&args, ui),
             Self::Validate(args) => command::validate::run(args, ui).await,
             Self::Ir(args) => command::ir::run(&args, ui),
             Self::Graph(args) => command::graph::run(&args, ui),
+            Self::Providers(args) => command::providers::run(args, ui).await,
             Self::Unlock(args) => command::unlock::run(&args, ui),
         }
     }

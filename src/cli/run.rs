@@ -35,11 +35,11 @@ pub(super) struct Run {
 
 pub(super) async fn run(run: Run, ui: Ui) -> Ended {
     let stack = stack::stack(&run.stack)?;
-    let pool = stack::pool()?;
-    let operation = if run.options.destroy {
-        "destroy"
-    } else {
-        "apply"
+    let pool = stack::pool(&stack)?;
+    let operation = match &run.options {
+        options if options.destroy => "destroy",
+        options if options.refresh_only => "refresh",
+        _ => "apply",
     };
     let mut session = stack.open(
         operation,
@@ -156,10 +156,12 @@ fn approved(run: &Run, ui: Ui) -> Result<bool, Diagnostics> {
             .hint("look at the plan first, then run with `--auto-approve`")
             .into());
     }
-    let question = if run.options.destroy {
-        "\nDestroy all of this? There is no way back. Only `yes` is a yes: "
-    } else {
-        "\nDo this? Only `yes` is a yes: "
+    let question = match &run.options {
+        options if options.destroy => {
+            "\nDestroy all of this? There is no way back. Only `yes` is a yes: "
+        }
+        options if options.refresh_only => "\nRecord this in the state? Only `yes` is a yes: ",
+        _ => "\nDo this? Only `yes` is a yes: ",
     };
     Ok(ui.confirm(question))
 }
@@ -182,15 +184,21 @@ fn tell(run: &Run, ui: Ui, told: Told, applied: Applied, session: &Session) -> E
         }
     }
     let counts = applied.counts;
-    let word = match (failed, run.options.destroy) {
-        (true, _) => "Stopped before the end",
-        (false, true) => "Destroy complete",
-        (false, false) => "Apply complete",
+    let word = match &run.options {
+        _ if failed => "Stopped before the end",
+        options if options.destroy => "Destroy complete",
+        _ => "Apply complete",
     };
-    if failed || told.changes {
+    if run.options.refresh_only && !failed {
+        ui.err("Refresh complete: nothing was changed in the world.\n");
+    } else if failed || told.changes {
         ui.err(&format!(
-            "{word}: {} added, {} changed, {} destroyed.\n",
-            counts.added, counts.changed, counts.destroyed
+            "{word}: {}{} added, {} changed, {} destroyed{}.\n",
+            some("", counts.imported, " imported, "),
+            counts.added,
+            counts.changed,
+            counts.destroyed,
+            some(", ", counts.forgotten, " forgotten")
         ));
     }
     if !failed
@@ -206,12 +214,22 @@ fn tell(run: &Run, ui: Ui, told: Told, applied: Applied, session: &Session) -> E
     }
 }
 
+/// A count that is only worth telling if there is something.
+fn some(before: &str, count: usize, what: &str) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!("{before}{count}{what}"),
+    }
+}
+
 fn step_name(step: &Step) -> String {
     match step {
         Step::Make(id) => format!("create or update {id}"),
-        Step::Unmake(id) | Step::Forget(id) => format!("destroy {id}"),
+        Step::Unmake(id) => format!("destroy {id}"),
+        Step::Forget(id) => format!("forget {id}"),
         Step::UnmakeDeposed(id, key) => format!("destroy {id} (deposed {key})"),
         Step::Read(id) => format!("read {id}"),
+        Step::Check(id) => format!("check {id}"),
         Step::Pass => String::new(),
     }
 }

@@ -1,17 +1,19 @@
 //! From arguments to an open stack.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::args::StackArgs;
 use crate::cli::env;
 use crate::cli::ui::Ui;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::fs::PrivateDir;
+use crate::eval::vars::Vars;
+use crate::fs::{self, PrivateDir};
 use crate::nix::{Nix, NixOptions, Target};
 use crate::ops::builds::Builder;
 use crate::ops::stack::Stack;
 use crate::provider::{Places, Pool};
+use crate::registry::{Address, DEFAULT_HOST, Installer, LOCK_FILE, Place, Settings};
 use crate::state::Local;
 
 /// Folder of local states in the working folder.
@@ -35,15 +37,73 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
             override_inputs: pairs(&args.override_input),
         },
     )?;
+    let installer = Installer::new(settings(&working, &target)?);
     let backend = Local::new(&working.join(STATE_FOLDER).join(stack_name(args, &target)));
     Ok(Stack {
         target,
         nix,
+        vars: vars(args)?,
         backend,
         run_folders,
         scratch,
-        messages: |line| Ui::new(true).err(&format!("{line}\n")),
+        installer: Arc::new(installer),
+        messages,
     })
+}
+
+fn messages(line: &str) {
+    Ui::new(true).err(&format!("{line}\n"));
+}
+
+/// Where providers come from. The lock file is beside the file or flake that declares the stack; for a flake that is not
+/// on this machine, in the working folder.
+fn settings(working: &Path, target: &Target) -> Result<Settings, Diagnostics> {
+    let wrong = |variable: &str, problem: String| {
+        Diagnostic::error("Invalid setting").detail(format!("{variable}: {problem}"))
+    };
+    let places = match env::provider_mirror() {
+        Some(text) => Place::parse_list(&text, working)
+            .map_err(|e| wrong("NIVIS_PROVIDER_MIRROR", e.to_string()))?,
+        None => vec![Place::Direct],
+    };
+    let default_host = env::registry().unwrap_or_else(|| DEFAULT_HOST.to_owned());
+    Address::parse("a/a", &default_host).map_err(|e| wrong("NIVIS_REGISTRY", e.to_string()))?;
+    let beside = target.folder.as_deref().unwrap_or(working);
+    Ok(Settings {
+        cache: env::provider_cache(),
+        places,
+        default_host,
+        network: env::network(),
+        lock_file: beside.join(LOCK_FILE),
+        tell: messages,
+    })
+}
+
+/// What was given for variables, the least important first: environment, files, flags.
+fn vars(args: &StackArgs) -> Result<Vars, Diagnostics> {
+    let mut vars = Vars::default();
+    for (variable, name, text) in env::variables() {
+        vars.text(&name, text, &variable, true);
+    }
+    for path in &args.var_file {
+        let problem = |text: String| {
+            let d = Diagnostic::error("Cannot read the file of variables").detail(text);
+            d.hint("write a JSON object, such as {\"region\": \"eu\"}")
+        };
+        let content = fs::read(path).map_err(|e| problem(e.to_string()))?;
+        let from = path.display().to_string();
+        vars.file(&content, &from)
+            .map_err(|e| problem(format!("{from}: {e}")))?;
+    }
+    for flag in &args.var {
+        let Some((name, text)) = flag.split_once('=') else {
+            // What follows the name may be a secret.
+            let d = Diagnostic::error("Invalid flag --var").detail("there is no `=` in it");
+            return Err(d.hint("write `--var name=value`").into());
+        };
+        vars.text(name, text.to_owned(), "--var", false);
+    }
+    Ok(vars)
 }
 
 fn working() -> Result<PathBuf, Diagnostics> {
@@ -70,8 +130,8 @@ fn pairs(flat: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A pool of providers for this process.
-pub(super) fn pool() -> Result<Arc<Pool>, Diagnostics> {
+/// A pool of the stack's providers for this process.
+pub(super) fn pool(stack: &Stack) -> Result<Arc<Pool>, Diagnostics> {
     let program = std::env::current_exe().map_err(|e| {
         Diagnostic::error("Cannot tell the program's own path").detail(e.to_string())
     })?;
@@ -80,7 +140,9 @@ pub(super) fn pool() -> Result<Arc<Pool>, Diagnostics> {
         home: env::home(),
         executable: program,
     };
-    let pool = Pool::new(places, Vec::new());
+    let pool = Pool::new(places, Vec::new())
+        .installing(Arc::clone(&stack.installer))
+        .attaching(env::running_providers()?);
     Ok(Arc::new(match env::schema_cache() {
         Some(folder) => pool.caching_schemas(folder),
         None => pool,

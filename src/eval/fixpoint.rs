@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::addr::Id;
-use crate::eval::ledger::{Ledger, attribute};
-use crate::ir::{Derived, Expr, Ir, Ref};
+use crate::eval::ledger::{Ledger, Part, Question, attribute};
+use crate::ir::{Derived, Expr, Ir, Meta, Ref};
 use crate::value::{PathSet, Value};
 
-/// Evaluates the configuration with a ledger, in a phase counted from 1.
-pub type Evaluate<'a, E> = Box<dyn Fn(&Ledger, u64) -> Result<Ir, E> + Send + Sync + 'a>;
+/// Evaluates the configuration; gives the whole stack also if only a part of it was asked for.
+pub type Evaluate<'a, E> = Box<dyn Fn(Question<'_>) -> Result<Ir, E> + Send + Sync + 'a>;
 
 /// The phases of one run.
 pub struct Phases<'a, E> {
@@ -17,7 +17,10 @@ pub struct Phases<'a, E> {
     ledger: Ledger,
     wanted: BTreeSet<Ref>,
     ir: Arc<Ir>,
+    /// The secrets that the sensitive leaves of `ir` were computed from.
+    told: Ledger,
     evaluations: u64,
+    kept: BTreeSet<Id>,
 }
 
 /// A leaf that no evaluation resolves.
@@ -33,7 +36,7 @@ impl<'a, E> Phases<'a, E> {
     /// Evaluates for the first time, with the ledger of the last run, so that a stack that has converged needs no further
     /// evaluation.
     pub fn start(evaluate: Evaluate<'a, E>, seed: Ledger) -> Result<Self, E> {
-        let ir = Arc::new(evaluate(&seed, 1)?);
+        let ir = Arc::new(evaluate(Question::whole(&seed, 1))?);
         let mut wanted: BTreeSet<Ref> = seed.refs().collect();
         wanted.extend(pending_inputs(&ir));
         Ok(Self {
@@ -41,7 +44,9 @@ impl<'a, E> Phases<'a, E> {
             ledger: seed,
             wanted,
             ir,
+            told: Ledger::default(),
             evaluations: 1,
+            kept: BTreeSet::new(),
         })
     }
 
@@ -60,6 +65,11 @@ impl<'a, E> Phases<'a, E> {
         self.evaluations
     }
 
+    /// From now on, what the ledger holds of these objects stays as it is: this run does not look at them.
+    pub fn keep(&mut self, ids: BTreeSet<Id>) {
+        self.kept = ids;
+    }
+
     /// What the ledger would hold, given what is known of every object now.
     pub fn next_ledger<'v>(
         &self,
@@ -67,6 +77,12 @@ impl<'a, E> Phases<'a, E> {
     ) -> Ledger {
         let mut next = Ledger::default();
         for target in &self.wanted {
+            if self.kept.contains(&target.resource) {
+                if let Some(name) = attribute(target) {
+                    next.keep(&self.ledger, &target.resource, name);
+                }
+                continue;
+            }
             let Some((object, sensitive)) = outputs(&target.resource) else {
                 continue;
             };
@@ -82,16 +98,47 @@ impl<'a, E> Phases<'a, E> {
         &mut self,
         outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
     ) -> Result<bool, E> {
-        let next = self.next_ledger(outputs);
-        if next == self.ledger {
-            return Ok(false);
+        let next = self.next_ledger(&outputs);
+        let grown = next != self.ledger;
+        if grown {
+            let owners = affected(&self.ir, &self.ledger.changed(&next));
+            self.ask(&next, owners.as_ref(), None)?;
+            self.wanted.extend(pending_inputs(&self.ir));
+            self.ledger = next;
+            self.told = Ledger::default();
         }
-        let ir = (self.evaluate)(&next, self.evaluations + 1)?;
-        self.wanted.extend(pending_inputs(&ir));
-        self.ir = Arc::new(ir);
-        self.ledger = next;
-        self.evaluations += 1;
+        let (owners, secrets) = ready_secrets(&self.ir, &outputs);
+        if secrets == self.told {
+            return Ok(grown);
+        }
+        let ledger = std::mem::take(&mut self.ledger);
+        let asked = self.ask(&ledger, Some(&owners), Some(&secrets));
+        self.ledger = ledger;
+        asked?;
+        self.told = secrets;
         Ok(true)
+    }
+
+    fn ask(
+        &mut self,
+        ledger: &Ledger,
+        owners: Option<&BTreeSet<String>>,
+        secrets: Option<&Ledger>,
+    ) -> Result<(), E> {
+        let part = owners.map(|owners| Part {
+            base: &self.ir,
+            owners,
+            secrets,
+        });
+        let question = Question {
+            ledger,
+            phase: self.evaluations + 1,
+            part,
+            compare: false,
+        };
+        self.ir = Arc::new((self.evaluate)(question)?);
+        self.evaluations += 1;
+        Ok(())
     }
 
     /// Whether some provider's configuration waits for Nix.
@@ -102,12 +149,12 @@ impl<'a, E> Phases<'a, E> {
             .any(|p| p.config.pending().next().is_some())
     }
 
-    /// Whether some consumer waits for Nix.
+    /// Whether some consumer, or check of the stack, waits for Nix.
     pub fn consumers_pending(&self) -> bool {
-        self.ir
-            .consumers
-            .iter()
-            .any(|c| c.value.pending().next().is_some())
+        let values = self.ir.consumers.iter().map(|c| &c.value);
+        let checks = self.ir.checks.iter().map(|c| &c.condition);
+        let mut all = values.chain(checks.flat_map(|c| [&c.condition, &c.message]));
+        all.any(|expr| expr.pending().next().is_some())
     }
 
     /// Leaves of the newest evaluation that wait for outputs, with those of their inputs that `known` denies.
@@ -123,15 +170,62 @@ impl<'a, E> Phases<'a, E> {
                 .collect();
             leaves
         };
-        self.ir.exprs().flat_map(stuck).collect()
+        let all = self.ir.exprs().chain(self.ir.conditions());
+        all.flat_map(stuck).collect()
     }
 }
 
 /// Inputs of all leaves that wait for Nix.
 fn pending_inputs(ir: &Ir) -> BTreeSet<Ref> {
     ir.exprs()
+        .chain(ir.conditions())
         .flat_map(|(_, expr)| expr.pending())
         .flat_map(|d| &d.inputs)
         .cloned()
         .collect()
+}
+
+/// What can differ once more is known of the objects in `changed`; none if that is most of the stack, or cannot be told.
+///
+/// Every use of an output is an edge, whether the leaf was resolved or not; conditions and what concerns the whole stack have
+/// none.
+fn affected(ir: &Ir, changed: &BTreeSet<&Id>) -> Option<BTreeSet<String>> {
+    let has_conditions = |m: &Meta| !m.preconditions.is_empty() || !m.postconditions.is_empty();
+    let unclear = !ir.deferred.is_empty()
+        || !ir.checks.is_empty()
+        || !ir.imports.is_empty()
+        || ir.resources.iter().any(|r| has_conditions(&r.meta))
+        || ir.data_sources.iter().any(|d| has_conditions(&d.meta));
+    let owners = || -> BTreeSet<String> {
+        let edges = ir.edges.iter().filter(|e| changed.contains(&e.from));
+        edges.map(|e| e.to.to_string()).collect()
+    };
+    let all = ir.resources.len() + ir.data_sources.len();
+    Some(owners()).filter(|owners| !unclear && owners.len() * 2 <= all)
+}
+
+/// Who has sensitive leaves whose inputs are all known, and these inputs in full.
+fn ready_secrets<'v>(
+    ir: &Ir,
+    outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
+) -> (BTreeSet<String>, Ledger) {
+    let (mut owners, mut secrets) = (BTreeSet::new(), Ledger::default());
+    let value = |target: &Ref| outputs(&target.resource)?.0.attribute(attribute(target)?);
+    for (owner, expr) in ir.exprs() {
+        for leaf in expr.secrets() {
+            let is_known = |r: &Ref| value(r).is_some_and(Value::is_wholly_known);
+            if !leaf.inputs.iter().all(is_known) {
+                continue;
+            }
+            owners.insert(owner.clone());
+            for input in &leaf.inputs {
+                if let (Some((object, _)), Some(name)) =
+                    (outputs(&input.resource), attribute(input))
+                {
+                    secrets.insert(&input.resource, name, object, &PathSet::default());
+                }
+            }
+        }
+    }
+    (owners, secrets)
 }

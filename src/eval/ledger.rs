@@ -3,14 +3,15 @@
 //! It holds only attributes that some Nix-computed leaf needs. A part that is not known yet is `{"__unknown": true}`; a
 //! sensitive part is `{"__sensitiveRef": …}`, never the value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path as FilePath, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::addr::Id;
+use crate::eval::vars::Vars;
 use crate::fs::{self, PathError, PrivateDir};
-use crate::ir::Ref;
+use crate::ir::{Ir, Ref};
 use crate::state::DeriveInput;
 use crate::value::{Entries, Number, Path, PathSet, Step, Value};
 
@@ -68,6 +69,13 @@ impl Ledger {
         }
     }
 
+    /// Takes over what another ledger holds of one attribute.
+    pub(super) fn keep(&mut self, other: &Self, id: &Id, name: &str) {
+        if let Some(value) = other.outputs.get(id).and_then(|all| all.get(name)) {
+            self.put(id, name, value.clone());
+        }
+    }
+
     fn put(&mut self, id: &Id, name: &str, value: Json) {
         self.outputs
             .entry(id.clone())
@@ -75,15 +83,75 @@ impl Ledger {
             .insert(name.to_owned(), value);
     }
 
-    /// The file's content.
-    pub fn to_json(&self, phase: u64) -> String {
-        let outputs: Map<String, Json> = self
-            .outputs
+    /// Ids of the objects that the two ledgers do not say the same about.
+    pub fn changed<'a>(&'a self, other: &'a Self) -> BTreeSet<&'a Id> {
+        let all = self.outputs.keys().chain(other.outputs.keys());
+        all.filter(|id| self.outputs.get(*id) != other.outputs.get(*id))
+            .collect()
+    }
+
+    fn outputs(&self) -> Map<String, Json> {
+        self.outputs
             .iter()
             .map(|(id, all)| (id.to_string(), json!(all)))
-            .collect();
-        json!({ "phase": phase, "outputs": outputs }).to_string()
+            .collect()
     }
+}
+
+/// What one evaluation is asked.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// What is known of outputs.
+    pub ledger: &'a Ledger,
+    /// Counted from 1.
+    pub phase: u64,
+    /// Only about these elements, by id, of a stack that is known otherwise.
+    pub part: Option<Part<'a>>,
+    /// Whether to look for places that depend on outputs without saying so, which takes longer.
+    pub compare: bool,
+}
+
+/// A question about a part of a stack.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// What the stack was before.
+    pub base: &'a Ir,
+    /// Resources, data sources, `provider.<id>`, consumers.
+    pub owners: &'a BTreeSet<String>,
+    /// Outputs that only this evaluation may see, in full.
+    pub secrets: Option<&'a Ledger>,
+}
+
+impl<'a> Question<'a> {
+    /// About the whole stack.
+    pub fn whole(ledger: &'a Ledger, phase: u64) -> Self {
+        Self {
+            ledger,
+            phase,
+            part: None,
+            compare: false,
+        }
+    }
+
+    /// The ledger file's content.
+    fn to_json(self, vars: &Vars) -> String {
+        let mut document = json!({ "phase": self.phase, "outputs": self.ledger.outputs() });
+        if !vars.is_empty() {
+            document["vars"] = vars.to_json();
+        }
+        if let Some(part) = self.part {
+            document["only"] = json!(part.owners);
+        }
+        if self.compare {
+            document["compare"] = json!(true);
+        }
+        document.to_string()
+    }
+}
+
+/// A value as Nix reads it.
+pub(super) fn plain(value: &Value) -> Json {
+    render(&Id::from(""), value, &Path::root(), &PathSet::default())
 }
 
 /// The attribute that a reference goes through first.
@@ -144,28 +212,48 @@ fn steps(path: &Path) -> Json {
     path.0.iter().map(step).collect()
 }
 
-/// A ledger on disk, for the owner only, in memory where there is a folder for that; gone when dropped.
+/// A question on disk, for the owner only, in memory where there is a folder for that; gone when dropped.
 #[derive(Debug)]
 pub struct LedgerFile {
     _folder: PrivateDir,
     path: PathBuf,
+    secrets: Option<PathBuf>,
 }
 
 impl LedgerFile {
-    /// Writes a ledger into a new folder in the first of `parents` that can have one.
-    pub fn write(ledger: &Ledger, phase: u64, parents: &[PathBuf]) -> Result<Self, PathError> {
+    /// Writes a question into a new folder in the first of `parents` that can have one.
+    pub fn write(
+        question: Question<'_>,
+        vars: &Vars,
+        parents: &[PathBuf],
+    ) -> Result<Self, PathError> {
         let folder = PrivateDir::new(parents)?;
         let path = folder.path().join("ledger.json");
-        fs::atomic_write(&path, ledger.to_json(phase).as_bytes(), fs::PRIVATE)?;
+        fs::atomic_write(&path, question.to_json(vars).as_bytes(), fs::PRIVATE)?;
+        let secrets = match question.part.and_then(|part| part.secrets) {
+            None => None,
+            Some(secrets) => {
+                let path = folder.path().join("secrets.json");
+                let content = json!({ "outputs": secrets.outputs() }).to_string();
+                fs::atomic_write(&path, content.as_bytes(), fs::PRIVATE)?;
+                Some(path)
+            }
+        };
         Ok(Self {
             _folder: folder,
             path,
+            secrets,
         })
     }
 
-    /// Where it is.
+    /// Where the ledger is.
     pub fn path(&self) -> &FilePath {
         &self.path
+    }
+
+    /// Where the secrets are, if the question has any.
+    pub fn secrets(&self) -> Option<&FilePath> {
+        self.secrets.as_deref()
     }
 }
 
@@ -184,9 +272,13 @@ mod tests {
             &object,
             &sensitive.iter().cloned().collect(),
         );
-        let json: Json = serde_json::from_str(&ledger.to_json(2)).unwrap();
+        let json: Json = serde_json::from_str(&content(&ledger, 2)).unwrap();
         assert_eq!(json["phase"], 2);
         json["outputs"]["p.t.x"]["a"].clone()
+    }
+
+    fn content(ledger: &Ledger, phase: u64) -> String {
+        Question::whole(ledger, phase).to_json(&Vars::default())
     }
 
     fn parsed(number: &str) -> Value {
@@ -273,7 +365,7 @@ mod tests {
             ledger.insert(&"p.t.x".into(), name, &object, &PathSet::default());
         }
         assert!(ledger.is_empty());
-        assert_eq!(ledger.to_json(1), r#"{"outputs":{},"phase":1}"#);
+        assert_eq!(content(&ledger, 1), r#"{"outputs":{},"phase":1}"#);
     }
 
     #[test]
@@ -289,11 +381,27 @@ mod tests {
     #[test]
     fn the_file_is_private_and_goes_away() {
         let parents = [PathBuf::from("/no/such"), std::env::temp_dir()];
-        let file = LedgerFile::write(&Ledger::default(), 7, &parents).unwrap();
+        let (base, owners, secrets) = (Ir::default(), BTreeSet::new(), Ledger::default());
+        let question = Question {
+            ledger: &Ledger::default(),
+            phase: 7,
+            part: Some(Part {
+                base: &base,
+                owners: &owners,
+                secrets: Some(&secrets),
+            }),
+            compare: false,
+        };
+        let file = LedgerFile::write(question, &Vars::default(), &parents).unwrap();
         let path = file.path().to_owned();
+        let mode_of_secrets = fs::mode(file.secrets().unwrap()).unwrap() & 0o777;
+        assert_eq!(mode_of_secrets, 0o600);
         let mode = |p: &FilePath| std::fs::metadata(p).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-        assert_eq!(fs::read(&path).unwrap(), br#"{"outputs":{},"phase":7}"#);
+        assert_eq!(
+            fs::read(&path).unwrap(),
+            br#"{"only":[],"outputs":{},"phase":7}"#
+        );
         drop(file);
         assert!(!path.parent().unwrap().exists());
     }

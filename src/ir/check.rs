@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::dependencies::Dependencies;
 use super::error::{At, IrError, suggest};
 use super::{Expr, Index, Ir, Meta, Mode, Ref};
-use crate::addr::Id;
+use crate::addr::{Id, unescape_key};
 use crate::graph::Cycle;
 
 /// All errors of all rules.
@@ -20,6 +20,7 @@ pub(super) fn all(ir: &Ir) -> Vec<IrError> {
         edges_lead_somewhere,
         imports_have_a_resource,
         moves_are_unambiguous,
+        moves_come_to_an_end,
         removals_are_not_declared,
         ephemeral_values_stay_in_the_run,
         no_cycles,
@@ -130,28 +131,15 @@ fn names_match_their_index(ir: &Ir, errors: &mut Vec<IrError>) {
             Some(Index::Number(n)) => n.to_string(),
             Some(Index::Key(key)) => key.to_string(),
         };
-        let found = d.name.rsplit_once("__").and_then(|(_, key)| unescape(key));
+        let found = d
+            .name
+            .rsplit_once("__")
+            .and_then(|(_, key)| unescape_key(key));
         if found.as_deref() != Some(key.as_bytes()) {
             let message = format!("expected a name that ends in '__' and the key '{key}', escaped");
             errors.push(d.error("name", message));
         }
     }
-}
-
-/// `%XX` to the byte; `None` for a `%` that does not start such a code.
-fn unescape(text: &str) -> Option<Vec<u8>> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        let (code, rest) = part.split_at_checked(2)?;
-        let is_digit = |b: u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
-        if !code.bytes().all(is_digit) {
-            return None;
-        }
-        bytes.push(u8::from_str_radix(code, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    Some(bytes)
 }
 
 fn providers_are_declared(ir: &Ir, errors: &mut Vec<IrError>) {
@@ -188,7 +176,8 @@ fn imports_have_a_resource(ir: &Ir, errors: &mut Vec<IrError>) {
     for (i, import) in ir.imports.iter().enumerate() {
         let id = &import.to;
         let message = if !ids.contains(id) {
-            format!("no resource '{id}'")
+            let near = suggest(id.as_str(), ids.iter().map(|id| id.as_str()));
+            format!("no resource '{id}'{near}")
         } else if !seen.insert(id) {
             format!("'{id}' is imported twice")
         } else {
@@ -217,6 +206,35 @@ fn moves_are_unambiguous(ir: &Ir, errors: &mut Vec<IrError>) {
     }
 }
 
+/// Told once for each circle, at the first of its entries.
+fn moves_come_to_an_end(ir: &Ir, errors: &mut Vec<IrError>) {
+    let entries = ir.moved.iter().enumerate();
+    let next: HashMap<&Id, (usize, &Id)> = entries.map(|(i, m)| (&m.from, (i, &m.to))).collect();
+    let list = At::Root.key("moved");
+    let mut seen = HashSet::new();
+    for moved in &ir.moved {
+        let mut path = Vec::new();
+        let mut at = &moved.from;
+        while let Some((i, to)) = next.get(at).filter(|_| seen.insert(at)) {
+            path.push((*i, at));
+            at = to;
+        }
+        let Some(start) = path.iter().position(|(_, id)| *id == at) else {
+            continue;
+        };
+        let mut circle = path.split_off(start);
+        let first = (0..circle.len()).min_by_key(|n| circle[*n].0).unwrap_or(0);
+        circle.rotate_left(first);
+        let names = circle
+            .iter()
+            .chain(circle.first())
+            .map(|(_, id)| id.as_str());
+        let names = names.collect::<Vec<_>>().join("' to '");
+        let message = format!("moves in a circle: '{names}'");
+        errors.push(IrError::new(&list.index(circle[0].0), message));
+    }
+}
+
 fn removals_are_not_declared(ir: &Ir, errors: &mut Vec<IrError>) {
     let ids: HashSet<&Id> = ir.resources.iter().map(|r| &r.id).collect();
     let list = At::Root.key("removed");
@@ -237,12 +255,13 @@ fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
     if ephemeral.is_empty() {
         return;
     }
-    let mut refuse = |at: &At, used: Option<&Id>, place: &str| {
+    let mut refuse = |at: &At, used: Option<Id>, place: &str| {
         if let Some(id) = used {
             let message = format!("'{id}' is ephemeral and cannot be used in {place}");
             errors.push(IrError::new(at, message));
         }
     };
+    let nix = "what Nix computes";
     // The first by name, whatever the order of keys.
     let is_ephemeral = |r: &Ref| ephemeral.get(&r.resource).map(|id| Id::clone(id));
     let any = |expr: &Expr| expr.inputs().filter_map(is_ephemeral).min();
@@ -259,21 +278,13 @@ fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
     ] {
         for (i, config) in configs.into_iter().enumerate() {
             let at = At::Root.key(list);
-            refuse(
-                &at.index(i).key("config"),
-                by_nix(config).as_ref(),
-                "what Nix computes",
-            );
+            refuse(&at.index(i).key("config"), by_nix(config), nix);
         }
     }
     let providers = At::Root.key("providers");
     for (name, provider) in &ir.providers {
         let used = by_nix(&provider.config);
-        refuse(
-            &providers.key(name).key("config"),
-            used.as_ref(),
-            "what Nix computes",
-        );
+        refuse(&providers.key(name).key("config"), used, nix);
     }
     for (mode, key, place) in [
         (Mode::Data, "config", "a data source"),
@@ -281,7 +292,7 @@ fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
     ] {
         let list = At::Root.key(mode.list());
         for (i, d) in of_mode(mode).enumerate() {
-            refuse(&list.index(i).key(key), any(&d.config).as_ref(), place);
+            refuse(&list.index(i).key(key), any(&d.config), place);
         }
     }
     for d in declared(ir) {
@@ -295,17 +306,23 @@ fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
             let at = meta.key(key);
             for (i, c) in conditions.iter().enumerate() {
                 let used = any(&c.condition).into_iter().chain(any(&c.message)).min();
-                refuse(&at.index(i), used.as_ref(), "a condition");
+                refuse(&at.index(i), used, "a condition");
             }
         }
     }
+    let checks = At::Root.key("checks");
+    for (i, c) in ir.checks.iter().map(|c| &c.condition).enumerate() {
+        let used = any(&c.condition).into_iter().chain(any(&c.message)).min();
+        refuse(&checks.index(i), used, "a check");
+    }
     let consumers = At::Root.key("nixConsumers");
     for (i, c) in ir.consumers.iter().enumerate() {
-        refuse(
-            &consumers.index(i).key("value"),
-            any(&c.value).as_ref(),
-            "an output",
-        );
+        refuse(&consumers.index(i).key("value"), any(&c.value), "an output");
+    }
+    let imports = At::Root.key("imports");
+    for (i, import) in ir.imports.iter().enumerate() {
+        let used = any(&import.id);
+        refuse(&imports.index(i).key("id"), used, "an import");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who depends on whom in a stack.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Expr, Ir, Meta, Mode, Ref};
 use crate::addr::Id;
@@ -9,8 +9,8 @@ use crate::graph::{Dag, NodeId};
 /// The dependency graph of an [`Ir`]. Its nodes are the ids of resources, data sources, providers (`provider.<id>`) and
 /// consumers, in this order.
 ///
-/// A node depends on what its configuration and preconditions mention, what `dependsOn`, `replaceTriggeredBy` and edges
-/// say, and on its provider, unless it is a function call. Postconditions are no dependencies: they may mention the object itself.
+/// A node depends on what its configuration and conditions mention, what `dependsOn`, `replaceTriggeredBy` and edges say,
+/// and on its provider, unless it is a function call. Postconditions may mention the object itself, which is no dependency.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     dag: Dag<Id>,
@@ -75,6 +75,17 @@ impl Dependencies {
         nodes.flat_map(|node| self.dag.dependencies(node).map(|n| &self.dag[n]))
     }
 
+    /// The resources and data sources that the object `id` of a provider directly depends on, those that the provider's
+    /// configuration depends on included; in the order of ids.
+    pub fn objects(&self, id: &Id, provider: &str) -> Vec<Id> {
+        let own = self
+            .dependencies(id.as_str())
+            .filter(|on| !on.as_str().starts_with("provider."));
+        let provider = provider_node(provider);
+        let all: BTreeSet<&Id> = own.chain(self.dependencies(provider.as_str())).collect();
+        all.into_iter().cloned().collect()
+    }
+
     /// What directly depends on `id`, in no particular order; nothing if there is no such node.
     pub fn dependents(&self, id: &str) -> impl Iterator<Item = &Id> {
         let nodes = self.node(id).into_iter();
@@ -91,6 +102,11 @@ impl Dependencies {
         for condition in &meta.preconditions {
             self.inputs(id, &condition.condition);
             self.inputs(id, &condition.message);
+        }
+        // What is said of the result may mention the object itself.
+        let said = (meta.postconditions.iter()).flat_map(|c| [&c.condition, &c.message]);
+        for on in said.flat_map(Expr::inputs).filter(|r| r.resource != *id) {
+            self.depend(id, &on.resource);
         }
         let triggers = meta.lifecycle.replace_triggered_by.iter();
         for on in meta.depends_on.iter().chain(triggers.map(|t| &t.resource)) {
@@ -112,7 +128,7 @@ impl Dependencies {
 }
 
 impl Ir {
-    /// Every configuration and consumer value, each with the node it belongs to.
+    /// Every configuration, import id and consumer value, each with the node it belongs to.
     pub fn exprs(&self) -> impl Iterator<Item = (String, &Expr)> {
         let resources = self.resources.iter().map(|r| (r.id.to_string(), &r.config));
         let data = self
@@ -124,7 +140,26 @@ impl Ir {
             .iter()
             .map(|(id, p)| (provider_node(id).to_string(), &p.config));
         let consumers = self.consumers.iter().map(|c| (c.id.clone(), &c.value));
-        resources.chain(data).chain(providers).chain(consumers)
+        let imports = self.imports.iter().map(|i| (i.to.to_string(), &i.id));
+        resources
+            .chain(data)
+            .chain(providers)
+            .chain(consumers)
+            .chain(imports)
+    }
+
+    /// Every condition and its message, each with the node, or the check, it belongs to.
+    pub fn conditions(&self) -> impl Iterator<Item = (String, &Expr)> {
+        let resources = self.resources.iter().map(|r| (&r.id, &r.meta));
+        let data = self.data_sources.iter().map(|d| (&d.id, &d.meta));
+        let declared = resources.chain(data).flat_map(|(id, meta)| {
+            let all = meta.preconditions.iter().chain(&meta.postconditions);
+            all.map(move |condition| (id.to_string(), condition))
+        });
+        let checks = self.checks.iter();
+        let checks = checks.map(|c| (format!("check.{}", c.name), &c.condition));
+        let both = declared.chain(checks);
+        both.flat_map(|(owner, c)| [(owner.clone(), &c.condition), (owner, &c.message)])
     }
 
     /// Ids of all resources, then of all data sources.
@@ -141,7 +176,6 @@ pub fn provider_node(name: &str) -> Id {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::fmt::Write;
 
     use super::*;
@@ -158,7 +192,7 @@ mod tests {
             "dependsOn": ["p.t.b"],
             "lifecycle": {"replaceTriggeredBy": ["p.t.a"]},
             "preconditions": [{"condition": {"__derived": {"inputs": ["data.p.t.d.ok"]}}, "message": ""}],
-            "postconditions": [{"condition": {"__derived": {"inputs": ["p.t.c.ok"]}}, "message": ""}]
+            "postconditions": [{"condition": {"__derived": {"inputs": ["p.t.c.ok", "data.p.t.e.ok"]}}, "message": ""}]
         }"#;
         let resources = [
             resource("a", "{}", "{}"),
@@ -166,7 +200,10 @@ mod tests {
             resource("c", "{}", meta),
         ]
         .join(",");
-        let data = r#"{"id":"data.p.t.d","provider":"p","type":"t","name":"d","config":{}}"#;
+        let data = ["d", "e"].map(|name| {
+            format!(r#"{{"id":"data.p.t.{name}","provider":"p","type":"t","name":"{name}","config":{{}}}}"#)
+        });
+        let data = data.join(",");
         let document = format!(
             r#"{{"schemaVersion":1,"resources":[{resources}],"dataSources":[{data}],
                 "providers":{{"p":{{"source":"x"}},"q":{{"source":"x","config":{to_a}}}}},
@@ -183,7 +220,10 @@ mod tests {
         for (id, want) in [
             ("p.t.a", &["provider.p"][..]),
             ("p.t.b", &["p.t.a", "provider.p"]),
-            ("p.t.c", &["data.p.t.d", "p.t.a", "p.t.b", "provider.p"]),
+            (
+                "p.t.c",
+                &["data.p.t.d", "data.p.t.e", "p.t.a", "p.t.b", "provider.p"],
+            ),
             ("data.p.t.d", &["provider.p"]),
             ("provider.p", &[]),
             ("provider.q", &["p.t.a"]),
@@ -194,7 +234,7 @@ mod tests {
             assert_eq!(found, want.iter().copied().collect(), "{id}");
         }
         assert_eq!(dependencies.dependents("p.t.b").count(), 1);
-        assert_eq!(dependencies.dag().len(), 7);
+        assert_eq!(dependencies.dag().len(), 8);
         dependencies.dag().order().unwrap();
     }
 

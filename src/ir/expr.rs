@@ -41,6 +41,9 @@ impl Expr {
             match part {
                 Self::List(items) => todo.extend(items.iter().rev()),
                 Self::Object(members) => todo.extend(members.values().rev()),
+                Self::Derived(Derived {
+                    value: Some(value), ..
+                }) => todo.push(&value.0),
                 _ => {}
             }
             Some(part)
@@ -59,7 +62,19 @@ impl Expr {
     /// Every derived leaf that only Nix can compute.
     pub fn pending(&self) -> impl Iterator<Item = &Derived> {
         self.parts().filter_map(|part| match part {
-            Self::Derived(derived) if derived.template.is_none() => Some(derived),
+            Self::Derived(derived) if derived.template.is_none() && derived.value.is_none() => {
+                Some(derived)
+            }
+            _ => None,
+        })
+    }
+
+    /// Every derived leaf whose result is only for the executor, computed or not.
+    pub fn secrets(&self) -> impl Iterator<Item = &Derived> {
+        self.parts().filter_map(|part| match part {
+            Self::Derived(derived) if derived.sensitive && derived.template.is_none() => {
+                Some(derived)
+            }
             _ => None,
         })
     }

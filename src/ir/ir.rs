@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use std::fmt;
+
 use crate::addr::Id;
-use crate::value::{Number, Path, Str};
+use crate::value::{Number, Path, Str, Type, Value};
+
+/// The id of the executor's own object that has the sensitive variables, by name: what references to them name.
+pub const VARIABLES: &str = "var";
 
 /// One evaluated stack.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -255,14 +260,30 @@ pub struct Removed {
 /// A value the stack takes from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variable {
-    /// What it should be, in the words of the Nix library.
-    pub ty: Option<String>,
+    /// What it is converted to; anything without it.
+    pub ty: Option<Type>,
     /// For people.
     pub description: Option<String>,
     /// Never to be shown.
     pub sensitive: bool,
+    /// A null that is given stands for the default.
+    pub not_nullable: bool,
     /// Used when nothing is given; without one the variable is required.
     pub default: Option<Expr>,
+    /// Its value in this evaluation, unless it is sensitive.
+    pub value: Option<Expr>,
+    /// Its value if it is sensitive: the executor fills it in, no document has it.
+    pub secret: Option<Hidden<Value>>,
+}
+
+/// A secret. It says nothing about itself in logs and panics.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Hidden<T>(pub T);
+
+impl<T> fmt::Debug for Hidden<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(sensitive value)")
+    }
 }
 
 /// A configuration tree: plain data with leaf markers.
@@ -310,6 +331,8 @@ pub struct Derived {
     pub template: Option<Vec<Expr>>,
     /// The result is sensitive.
     pub sensitive: bool,
+    /// The result of a sensitive one, in an evaluation with secrets; no document that is shown or kept has it.
+    pub value: Option<Box<Hidden<Expr>>>,
 }
 
 /// A path in an output of a Nix derivation.

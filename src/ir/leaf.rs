@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::At;
 use super::json::{Json, Members};
 use super::reader::{Fields, Reader};
-use super::{Build, Derived, Expr, Ref};
+use super::{Build, Derived, Expr, Hidden, Ref};
 use crate::addr::Id;
 use crate::value::{Path, Step, Str};
 
@@ -140,7 +140,12 @@ fn step(r: &mut Reader, at: &At, json: &Json) -> Step {
 }
 
 fn derived(r: &mut Reader, at: &At, json: &Json) -> Derived {
-    let fields = r.fields(at, json, &["inputs"], &["refs", "template", "sensitive"]);
+    let optional: &[&str] = if r.secrets {
+        &["refs", "template", "sensitive", "value"]
+    } else {
+        &["refs", "template", "sensitive"]
+    };
+    let fields = r.fields(at, json, &["inputs"], optional);
     let (names, inputs) = inputs(r, at, &fields);
     let template = fields.list_option(r, "template", template_part);
     if let Some(parts) = &template {
@@ -150,6 +155,7 @@ fn derived(r: &mut Reader, at: &At, json: &Json) -> Derived {
         inputs,
         template,
         sensitive: fields.read(r, "sensitive", Reader::bool),
+        value: (fields.option(r, "value", value)).map(|value| Box::new(Hidden(value))),
     }
 }
 

@@ -7,15 +7,18 @@ mod expr;
 mod reader;
 mod leaf;
 mod meta;
+mod ty;
 mod dependencies;
 mod check;
 mod parse;
+mod part;
 
 pub use dependencies::{Dependencies, provider_node};
 pub use error::{IrError, IrErrors};
 pub use ir::{
     Backend, Build, Check, Condition, Consumer, DataSource, Deferred, DerivationOutput, Derived,
-    Edge, Expr, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Mode, Moved, ProviderDecl, Ref,
-    Removed, Resource, Variable,
+    Edge, Expr, Hidden, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Mode, Moved,
+    ProviderDecl, Ref, Removed, Resource, VARIABLES, Variable,
 };
 pub use parse::{SCHEMA_VERSION, parse};
+pub use part::parse_part;

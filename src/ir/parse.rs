@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::error::{At, IrError, IrErrors};
 use super::json::{self, Json};
-use super::reader::Reader;
+use super::reader::{Fields, Reader};
 use super::{
     Backend, Check, Consumer, DataSource, Deferred, Edge, Expr, Import, Ir, Mode, Moved,
-    ProviderDecl, Removed, Resource, Variable, check, leaf, meta,
+    ProviderDecl, Removed, Resource, VARIABLES, Variable, check, leaf, meta, ty,
 };
 use crate::addr::Id;
 
@@ -41,15 +41,17 @@ fn declared_ids(document: &Json) -> HashSet<Id> {
         Some(Json::Array(items)) => &items[..],
         _ => &[],
     };
+    let variables = document.get("variables").map(|_| VARIABLES);
     let lists = ["resources", "dataSources", "ephemeral", "calls"];
     (lists.iter().flat_map(|list| members(list)))
         .filter_map(|item| item.get("id")?.as_str())
+        .chain(variables)
         .map(Id::from)
         .collect()
 }
 
 /// Says for each error which declaration it is in.
-fn name_owners(document: &Json, errors: &mut [IrError]) {
+pub(super) fn name_owners(document: &Json, errors: &mut [IrError]) {
     for error in errors {
         let mut steps = error.at.split('/');
         let (Some(list), Some(index)) = (steps.next(), steps.next()) else {
@@ -95,16 +97,7 @@ fn document(r: &mut Reader, json: &Json) -> Ir {
     Ir {
         providers: fields.read(r, "providers", |r, at, json| named(r, at, json, provider)),
         resources: fields.list(r, "resources", resource),
-        data_sources: [
-            fields.list(r, "dataSources", |r, at, json| {
-                data_source(r, at, json, Mode::Data)
-            }),
-            fields.list(r, "ephemeral", |r, at, json| {
-                data_source(r, at, json, Mode::Ephemeral)
-            }),
-            fields.list(r, "calls", call),
-        ]
-        .concat(),
+        data_sources: read_lists(r, &fields),
         edges: fields.list(r, "edges", edge),
         consumers: fields.list(r, "nixConsumers", consumer),
         backend: fields.option(r, "backend", backend).flatten(),
@@ -118,7 +111,7 @@ fn document(r: &mut Reader, json: &Json) -> Ir {
 }
 
 /// An object with names of the author's as keys.
-fn named<T>(
+pub(super) fn named<T>(
     r: &mut Reader,
     at: &At,
     json: &Json,
@@ -133,7 +126,7 @@ fn named<T>(
         .collect()
 }
 
-fn provider(r: &mut Reader, at: &At, json: &Json) -> ProviderDecl {
+pub(super) fn provider(r: &mut Reader, at: &At, json: &Json) -> ProviderDecl {
     let fields = r.fields(at, json, &["source"], &["version", "config"]);
     ProviderDecl {
         source: fields.read(r, "source", source),
@@ -155,7 +148,7 @@ fn source(r: &mut Reader, at: &At, json: &Json) -> Expr {
 
 const DECLARATION: [&str; 5] = ["id", "provider", "type", "name", "config"];
 
-fn resource(r: &mut Reader, at: &At, json: &Json) -> Resource {
+pub(super) fn resource(r: &mut Reader, at: &At, json: &Json) -> Resource {
     let fields = r.fields(at, json, &DECLARATION, &["meta"]);
     Resource {
         id: fields.id(r, "id"),
@@ -165,6 +158,17 @@ fn resource(r: &mut Reader, at: &At, json: &Json) -> Resource {
         config: fields.read(r, "config", leaf::attributes),
         meta: fields.read(r, "meta", meta::of_resource),
     }
+}
+
+/// The lists of all that is read.
+pub(super) fn read_lists(r: &mut Reader, fields: &Fields) -> Vec<DataSource> {
+    let of = |mode| move |r: &mut Reader, at: &At, json: &Json| data_source(r, at, json, mode);
+    [
+        fields.list(r, "dataSources", of(Mode::Data)),
+        fields.list(r, "ephemeral", of(Mode::Ephemeral)),
+        fields.list(r, "calls", call),
+    ]
+    .concat()
 }
 
 fn data_source(r: &mut Reader, at: &At, json: &Json, mode: Mode) -> DataSource {
@@ -194,7 +198,7 @@ fn call(r: &mut Reader, at: &At, json: &Json) -> DataSource {
     }
 }
 
-fn edge(r: &mut Reader, at: &At, json: &Json) -> Edge {
+pub(super) fn edge(r: &mut Reader, at: &At, json: &Json) -> Edge {
     let fields = r.fields(at, json, &["from", "to", "via"], &[]);
     Edge {
         from: fields
@@ -205,7 +209,7 @@ fn edge(r: &mut Reader, at: &At, json: &Json) -> Edge {
     }
 }
 
-fn consumer(r: &mut Reader, at: &At, json: &Json) -> Consumer {
+pub(super) fn consumer(r: &mut Reader, at: &At, json: &Json) -> Consumer {
     let fields = r.fields(at, json, &["id", "value"], &["sensitive", "description"]);
     Consumer {
         id: fields.read(r, "id", Reader::name),
@@ -274,12 +278,22 @@ fn removed(r: &mut Reader, at: &At, json: &Json) -> Removed {
 }
 
 fn variable(r: &mut Reader, at: &At, json: &Json) -> Variable {
-    let optional = ["type", "description", "sensitive", "default"];
+    let optional = [
+        "type",
+        "description",
+        "sensitive",
+        "nullable",
+        "default",
+        "value",
+    ];
     let fields = r.fields(at, json, &[], &optional);
     Variable {
-        ty: fields.option(r, "type", Reader::name),
+        ty: fields.option(r, "type", ty::read),
         description: fields.option(r, "description", Reader::string),
         sensitive: fields.read(r, "sensitive", Reader::bool),
+        not_nullable: fields.option(r, "nullable", Reader::bool) == Some(false),
         default: fields.option(r, "default", leaf::plain),
+        value: fields.option(r, "value", leaf::plain),
+        secret: None,
     }
 }

@@ -21,6 +21,8 @@ const EXPANSION_KEYS: [&str; 3] = ["count", "for_each", "forEach"];
 pub(super) struct Reader {
     /// Ids of all resources and data sources.
     ids: HashSet<Id>,
+    /// Whether derived leaves may come with the secrets they came to.
+    pub(super) secrets: bool,
     /// Names of attributes met so far: they repeat a lot.
     attributes: HashSet<Str>,
     /// Elements of the wrong shape.
@@ -33,6 +35,7 @@ impl Reader {
     pub(super) fn new(ids: HashSet<Id>) -> Self {
         Self {
             ids,
+            secrets: false,
             attributes: HashSet::new(),
             malformed: Vec::new(),
             contradictions: Vec::new(),

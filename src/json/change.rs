@@ -50,7 +50,11 @@ pub enum PathStep {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Importing {
     /// The provider's id string.
-    pub id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The object's identity, if it is imported by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Json>,
 }
 
 /// Input of [`Change::of_object`].
@@ -113,7 +117,7 @@ impl Change {
         let action = match (before, after) {
             (None, _) => Action::Create,
             (_, None) => Action::Delete,
-            (Some(before), Some(after)) if after.equals(before) == Some(true) => Action::NoOp,
+            (Some(before), Some(after)) if is_same(before, after) => Action::NoOp,
             _ => Action::Update,
         };
         Self {
@@ -133,6 +137,11 @@ impl Change {
     pub fn is_no_op(&self) -> bool {
         self.actions == ["no-op"]
     }
+}
+
+/// Outputs are stored as JSON, without types: a map comes back as an object, a set as a tuple.
+fn is_same(before: &Value, after: &Value) -> bool {
+    after.is_wholly_known() && known_json(before) == known_json(after)
 }
 
 fn unknown_shadow_of_output(value: &Value) -> Json {
@@ -169,7 +178,7 @@ fn path_steps(path: &Path) -> Vec<PathStep> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::testing::{object, path, schema};
+    use crate::schema::testing::{object, path, schema, ty, value};
     use crate::value::Type;
 
     const SCHEMA: &str = "
@@ -362,5 +371,17 @@ mod tests {
         insta::assert_snapshot!(text(Some(&a), Some(&a), true), @r#"{"actions":["no-op"],"before":"a","after":"a","after_unknown":false,"before_sensitive":true,"after_sensitive":true}"#);
         insta::assert_snapshot!(text(Some(&a), Some(&b), true), @r#"{"actions":["update"],"before":"a","after":"b","after_unknown":false,"before_sensitive":true,"after_sensitive":true}"#);
         insta::assert_snapshot!(text(Some(&a), None, false), @r#"{"actions":["delete"],"before":"a","after":null,"after_unknown":false,"before_sensitive":false,"after_sensitive":false}"#);
+    }
+
+    #[test]
+    fn an_output_that_was_stored_without_its_type_is_the_same() {
+        for (stored, now, text) in [
+            ("object(k: string)", "map(string)", r#"{"k": "v"}"#),
+            ("tuple(string, string)", "set(string)", r#"["a", "b"]"#),
+        ] {
+            let (stored, now) = (value(&ty(stored), text), value(&ty(now), text));
+            let change = Change::of_output(Some(&stored), Some(&now), false);
+            assert!(change.is_no_op(), "{text}");
+        }
     }
 }

@@ -362,6 +362,7 @@ mod tests {
             inputs: vec![reference("a.t.other", "id")],
             template: None,
             sensitive: false,
+            value: None,
         };
         let disk = |size: Expr| object([("size", size)]);
         let config = object([

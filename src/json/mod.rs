@@ -1,6 +1,7 @@
 //! Terraform-compatible JSON of plans, states and values.
 
 mod change;
+mod check;
 mod configuration;
 mod diagnostic;
 mod event;
@@ -17,6 +18,7 @@ mod values;
 
 pub use crate::schema::Nesting;
 pub use change::{Change, Importing, ObjectChange, PathStep};
+pub use check::{Checked, Subject, checks};
 pub use configuration::{
     Configuration, ConfigurationInput, Lookup, ModuleConfig, OutputConfig, ProviderConfig,
     ResourceConfig,

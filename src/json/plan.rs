@@ -59,6 +59,9 @@ pub struct PlanDoc {
 /// Parts of a plan that Terraform does not know.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Extras {
+    /// Whether applying it only records what was found in the world.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refresh_only: bool,
     /// Derivations to build.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<PlannedBuild>,
@@ -106,6 +109,9 @@ pub struct ResourceChange {
     /// The address it had before, if it has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_address: Option<String>,
+    /// Our id for it then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_nivis_id: Option<String>,
     /// The key of an object that was replaced but not yet destroyed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deposed: Option<String>,
@@ -167,6 +173,7 @@ impl PlanDoc {
             .any(|c| !c.change.is_no_op() || moves(c))
             || self.output_changes.values().any(|c| !c.is_no_op())
             || !self.nivis.deferred.is_empty()
+            || self.nivis.refresh_only && !self.resource_drift.is_empty()
     }
 }
 
@@ -176,9 +183,64 @@ impl ResourceChange {
         Self {
             name,
             previous_address: None,
+            previous_nivis_id: None,
             deposed: None,
             change,
             action_reason: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Importing;
+    use crate::json::testing::Case;
+
+    fn unchanged() -> ResourceChange {
+        let case = Case {
+            schema: "id: string computed",
+            action: "no-op",
+            before: r#"{"id": "1"}"#,
+            after: r#"{"id": "1"}"#,
+            ..Case::default()
+        };
+        case.named("x")
+    }
+
+    fn plan_of(change: ResourceChange) -> PlanDoc {
+        PlanDoc {
+            resource_changes: vec![change],
+            ..PlanDoc::default()
+        }
+    }
+
+    #[test]
+    fn moves_and_imports_are_changes() {
+        assert!(!plan_of(unchanged()).has_changes());
+        let moved = plan_of(ResourceChange {
+            previous_address: Some("test_thing.old".to_owned()),
+            previous_nivis_id: Some("a.test_thing.old".to_owned()),
+            ..unchanged()
+        });
+        assert!(moved.has_changes());
+        let json = serde_json::to_value(&moved.resource_changes[0]).expect("JSON");
+        assert_eq!(json["previous_address"], "test_thing.old");
+        assert_eq!(json["previous_nivis_id"], "a.test_thing.old");
+        assert_eq!(json["change"]["actions"], serde_json::json!(["no-op"]));
+        let by = |id: Option<&str>, identity| {
+            let mut change = unchanged();
+            let id = id.map(str::to_owned);
+            change.change.importing = Some(Importing { id, identity });
+            let doc = plan_of(change);
+            assert!(doc.has_changes());
+            serde_json::to_value(&doc.resource_changes[0].change.importing).expect("JSON")
+        };
+        assert_eq!(by(Some("i"), None), serde_json::json!({"id": "i"}));
+        let identity = serde_json::json!({"name": "n"});
+        assert_eq!(
+            by(None, Some(identity.clone())),
+            serde_json::json!({"identity": identity})
+        );
     }
 }

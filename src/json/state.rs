@@ -22,6 +22,9 @@ pub struct StateDoc {
     /// What is in the state; absent if there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Values>,
+    /// How conditions came out in the last run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Json>,
 }
 
 /// Outputs and objects.
@@ -102,6 +105,7 @@ impl StateDoc {
             format_version: "1.0",
             terraform_version: TERRAFORM_VERSION,
             values: (!is_empty).then_some(values),
+            checks: Vec::new(),
         }
     }
 }

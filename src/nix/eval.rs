@@ -25,6 +25,17 @@ pub enum EvalError {
         /// What happened.
         source: ProcessError,
     },
+    /// Nix refused the plan in an evaluation with secrets.
+    #[error(
+        "cannot evaluate {target}: a function given to `deriveSensitive` failed{}",
+        on_own_lines(context)
+    )]
+    Secret {
+        /// The plan, as the user named it.
+        target: String,
+        /// The position; may be empty.
+        context: String,
+    },
     /// Nix refused the plan.
     #[error("cannot evaluate {target}: {message}{}", on_own_lines(context))]
     Nix {
@@ -44,6 +55,9 @@ impl EvalError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Nix { hint, .. } => hint.as_deref(),
+            Self::Secret { .. } => Some(
+                "what Nix says about it is not shown, because it may hold the secret; try the function with a value of no worth",
+            ),
             Self::Process { .. } => None,
         }
     }
@@ -66,6 +80,9 @@ pub struct EvalInput<'a> {
     pub target: &'a Target,
     /// The ledger file; none in the first phase of a new stack.
     pub ledger: Option<&'a Path>,
+    /// The file with secrets, if this evaluation may see them. It writes nothing to the store then, and nothing that Nix says is
+    /// passed on, because it may show a secret.
+    pub secrets: Option<&'a Path>,
     /// Write derivations and the sources that strings mention to the store, so that they can be built and read. Without it
     /// nothing is written but the source of a flake.
     pub instantiate: bool,
@@ -80,7 +97,9 @@ pub fn evaluate(
     on_message: &mut dyn FnMut(&str),
 ) -> Result<Vec<u8>, EvalError> {
     match attempt(input, on_message) {
-        Err(EvalError::Nix { message, .. }) if !input.instantiate && needs_store(&message) => {
+        Err(EvalError::Nix { message, .. })
+            if !input.instantiate && input.secrets.is_none() && needs_store(&message) =>
+        {
             let again = EvalInput {
                 instantiate: true,
                 ..*input
@@ -101,7 +120,7 @@ fn attempt(input: &EvalInput<'_>, on_message: &mut dyn FnMut(&str)) -> Result<Ve
     let called = call(&command, &mut |line| {
         if let Some(path) = line.strip_prefix(SOURCE_MARK) {
             positions.learn(path, input.target);
-        } else {
+        } else if input.secrets.is_none() {
             on_message(&positions.shown(line));
         }
     });
@@ -112,6 +131,12 @@ fn attempt(input: &EvalInput<'_>, on_message: &mut dyn FnMut(&str)) -> Result<Ve
             let Explained { message, hint } = explain(&failure);
             // Where our own checks live in the library is of no use to the author.
             let ours = message.starts_with("nivis") && !input.nix.options().show_trace;
+            if input.secrets.is_some() && !message.starts_with("nivis.plan: ") {
+                return EvalError::Secret {
+                    target: input.target.to_string(),
+                    context: position(&failure.context),
+                };
+            }
             EvalError::Nix {
                 target: input.target.to_string(),
                 message,
@@ -120,6 +145,14 @@ fn attempt(input: &EvalInput<'_>, on_message: &mut dyn FnMut(&str)) -> Result<Ve
             }
         }
     })
+}
+
+/// The line that says where it happened.
+fn position(context: &str) -> String {
+    let mut lines = context
+        .lines()
+        .filter(|line| line.trim_start().starts_with("at "));
+    lines.next().unwrap_or_default().to_owned()
 }
 
 /// The command line; every value is an argument of the expression.
@@ -142,6 +175,9 @@ fn command(input: &EvalInput<'_>) -> Result<Command, ProcessError> {
     };
     if let Some(ledger) = input.ledger {
         command = command.args(["--argstr", "ledger"]).arg(ledger);
+    }
+    if let Some(secrets) = input.secrets {
+        command = command.args(["--argstr", "secrets"]).arg(secrets);
     }
     let overrides: serde_json::Map<_, _> = input
         .nix
@@ -214,6 +250,7 @@ mod tests {
             nix: &for_tests(options),
             target,
             ledger,
+            secrets: None,
             instantiate: false,
         };
         let mut told = Vec::new();

@@ -158,6 +158,7 @@ mod tests {
             nix,
             target: &Target::file(&file, None, dir).unwrap(),
             ledger: None,
+            secrets: None,
             instantiate: true,
         };
         let json = evaluate(&input, &mut |_| ()).unwrap();

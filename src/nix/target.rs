@@ -62,6 +62,8 @@ pub struct Target {
     pub source: Source,
     /// Names below the flake output `nivis`, or below the value of the file.
     pub attr_path: Vec<String>,
+    /// The folder that holds the `flake.nix` or the file, if it is on this machine.
+    pub folder: Option<PathBuf>,
     shown: String,
 }
 
@@ -82,18 +84,21 @@ impl Target {
         let (flake, attr) = installable.split_once('#').unwrap_or((installable, ""));
         let local = flake.strip_prefix("path:").unwrap_or(flake);
         let is_local = local.is_empty() || local.starts_with(['.', '/']);
-        let source = if is_local && !local.contains('?') {
-            local_flake(&folder.join(local), scratch)?
+        let (source, folder) = if is_local && !local.contains('?') {
+            let (source, folder) = local_flake(&folder.join(local), scratch)?;
+            (source, Some(folder))
         } else {
-            Source::Flake {
+            let source = Source::Flake {
                 reference: flake.to_owned(),
                 folder: None,
-            }
+            };
+            (source, None)
         };
         let attr = attr.strip_prefix("nivis.").unwrap_or(attr);
         Ok(Self {
             source,
             attr_path: attr_path(attr)?,
+            folder,
             shown: installable.to_owned(),
         })
     }
@@ -108,9 +113,15 @@ impl Target {
             Some(attr) => format!("{}#{attr}", path.display()),
             None => path.display().to_string(),
         };
+        let folder = if absolute.is_dir() {
+            Some(absolute.clone())
+        } else {
+            absolute.parent().map(Path::to_owned)
+        };
         Ok(Self {
             source: Source::File(absolute),
             attr_path: attr_path(attr.unwrap_or_default())?,
+            folder,
             shown,
         })
     }
@@ -153,17 +164,18 @@ fn attr_path(text: &str) -> Result<Vec<String>, TargetError> {
 }
 
 /// A flake on this machine. In a git repository Nix sees what git tracks; any other folder would go into the Nix store
-/// with all it holds, so Nix gets a copy without state.
-fn local_flake(start: &Path, scratch: &Path) -> Result<Source, TargetError> {
+/// with all it holds, so Nix gets a copy without state. With it comes the folder of its `flake.nix`.
+fn local_flake(start: &Path, scratch: &Path) -> Result<(Source, PathBuf), TargetError> {
     let start = fs::canonical(start)?;
     let folder = flake_folder(&start).ok_or_else(|| TargetError::NoFlake(start.clone()))?;
     let Some(root) = folder.ancestors().find(|dir| dir.join(".git").exists()) else {
         let copy = scratch.join("flake");
         fs::copy_tree(folder, &copy, STATE_FOLDER)?;
-        return Ok(Source::Flake {
+        let source = Source::Flake {
             reference: format!("path:{}", text(&copy)?),
             folder: Some(folder.to_owned()),
-        });
+        };
+        return Ok((source, folder.to_owned()));
     };
     let mut query = Vec::new();
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
@@ -187,10 +199,11 @@ fn local_flake(start: &Path, scratch: &Path) -> Result<Source, TargetError> {
     } else {
         format!("?{}", query.join("&"))
     };
-    Ok(Source::Flake {
+    let source = Source::Flake {
         reference: format!("git+file://{reachable}{query}"),
         folder: Some(root.to_owned()),
-    })
+    };
+    Ok((source, folder.to_owned()))
 }
 
 /// The nearest folder with a `flake.nix`, from `start` upwards, without leaving a git repository.
@@ -302,7 +315,9 @@ mod tests {
         create_private_dir(&root.join("my infra/deep")).unwrap();
         let found = |at: &str| Target::flake(".", &root.join(at), scratch.path());
         let expected = format!("git+file://{}?dir=my%20infra", root.display());
-        assert_eq!(reference(found("my infra/deep")), expected);
+        let target = found("my infra/deep").unwrap();
+        assert_eq!(target.folder, Some(root.join("my infra")));
+        assert_eq!(reference(Ok(target)), expected);
         let error = found(".").unwrap_err().to_string();
         assert_eq!(
             error,
@@ -336,9 +351,10 @@ mod tests {
         ] {
             touch(&cwd.path().join(file));
         }
-        let target = Target::flake("path:.", cwd.path(), scratch.path());
+        let target = Target::flake("path:.", cwd.path(), scratch.path()).unwrap();
         let copy = scratch.path().join("flake");
-        assert_eq!(reference(target), format!("path:{}", copy.display()));
+        assert_eq!(target.folder.as_deref(), Some(cwd.path()), "not the copy");
+        assert_eq!(reference(Ok(target)), format!("path:{}", copy.display()));
         for (file, there) in [
             ("flake.nix", true),
             ("sub/a.nix", true),

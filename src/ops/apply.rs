@@ -1,20 +1,23 @@
 //! Carry out an approved plan and record what came of it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::apply::adopted;
 use crate::apply::event::Event;
 use crate::apply::executor::{self, Applied, ApplyInput, Realise};
 use crate::apply::refreshed;
 use crate::diagnostic::Diagnostics;
 use crate::eval::Phases;
 use crate::ops::builds::Builder;
+use crate::ops::refresh;
 use crate::plan::Plan;
+use crate::plan::conditions::evaluate_checks;
 use crate::plan::outputs::stack_outputs;
 use crate::plan::stack::PlanOptions;
+use crate::plan::target;
 use crate::provider::Pool;
-use crate::state::{OutputValue, Record, Session};
+use crate::state::{OutputValue, Record, Session, State};
 
 /// What [`apply`] needs.
 pub struct ApplyRun<'a> {
@@ -38,35 +41,65 @@ pub async fn apply<E: Into<Diagnostics>>(
     session: &mut Session,
     phases: &mut Phases<'_, E>,
 ) -> Result<Applied, Diagnostics> {
-    session.append(refreshed::records(run.plan, session.state(), run.pool).await?)?;
-    let input = ApplyInput {
-        plan: run.plan,
-        pool: run.pool,
-        parallelism: run.options.parallelism,
-        stop: run.stop,
-        realise: realise(run.builder),
-        events: run.events,
+    let mut applied = if run.plan.refresh_only {
+        session.append(refresh::records(run.plan, session.state(), run.pool).await?)?;
+        Applied {
+            outputs: run.plan.outputs.clone(),
+            checks: run.plan.checks.clone(),
+            ..Applied::default()
+        }
+    } else {
+        session.append(adopted::records(run.plan, session.state(), run.pool).await?)?;
+        session.append(refreshed::records(run.plan, session.state(), run.pool).await?)?;
+        let input = ApplyInput {
+            plan: run.plan,
+            pool: run.pool,
+            parallelism: run.options.parallelism,
+            stop: run.stop,
+            realise: realise(run.builder),
+            events: run.events,
+        };
+        executor::apply(input, session, phases).await
     };
-    let mut applied = executor::apply(input, session, phases).await;
+    applied.counts.imported = run.plan.imports.len();
     applied.diagnostics.extend(run.pool.close_opened().await);
+    if run.plan.selected.is_some() {
+        applied.diagnostics.push(target::applied_warning());
+    }
     let whole = applied.left.is_empty() && !applied.diagnostics.has_errors();
     if run.options.destroy {
         if whole {
-            session.append(vec![
-                Record::Outputs(BTreeMap::new()),
-                Record::DeriveInputs(Vec::new()),
-            ])?;
+            session.append(destroyed(run.plan, session.state()))?;
         }
     } else {
         if whole {
             finish_outputs(&run, &mut applied, phases);
+            let (checks, warnings) = evaluate_checks(phases.ir(), &applied.outputs);
+            applied.checks.checks = checks;
+            applied.diagnostics.extend(warnings);
         }
         session.append(vec![
-            outputs_record(&mut applied, session, phases),
+            outputs_record(run.plan, &mut applied, session, phases),
             derive_inputs(&applied, phases),
         ])?;
     }
+    let results = applied.checks.records();
+    if results != session.state().check_results {
+        session.append(vec![Record::CheckResults(results)])?;
+    }
     Ok(applied)
+}
+
+/// What is left of outputs, and of what the next evaluation is given, once the objects of a plan are destroyed.
+fn destroyed(plan: &Plan, state: &State) -> Vec<Record> {
+    let mut outputs = state.outputs.clone();
+    let mut inputs = state.derive_inputs.clone();
+    if plan.selected.is_none() {
+        inputs.clear();
+    }
+    outputs.retain(|name, _| !plan.decides(name));
+    inputs.retain(|i| !plan.changes.contains_key(&i.input.resource));
+    vec![Record::Outputs(outputs), Record::DeriveInputs(inputs)]
 }
 
 fn realise(builder: &Arc<Builder>) -> Realise {
@@ -95,9 +128,15 @@ fn finish_outputs<E: Into<Diagnostics>>(
 }
 
 /// The outputs that are known now; what could not be computed keeps its last value.
-fn outputs_record<E>(applied: &mut Applied, session: &Session, phases: &Phases<'_, E>) -> Record {
+fn outputs_record<E>(
+    plan: &Plan,
+    applied: &mut Applied,
+    session: &Session,
+    phases: &Phases<'_, E>,
+) -> Record {
     let ir = Arc::clone(phases.ir());
-    let (known, problems) = stack_outputs(&ir, &applied.outputs);
+    let (mut known, problems) = stack_outputs(&ir, &applied.outputs);
+    known.retain(|name, _| plan.decides(name));
     if !applied.diagnostics.has_errors() {
         applied.diagnostics.extend(problems);
     }

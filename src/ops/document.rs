@@ -7,19 +7,22 @@ use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Index, Ir};
 use crate::json::{
-    self, Change, Mode, Module, Named, ObjectChange, ObjectValues, OutputValues, PlanDoc,
-    PlannedBuild, ResourceChange, ResourceName, ResourceValues, StateDoc, Values,
+    self, Change, Importing, Mode, Module, Named, ObjectChange, ObjectValues, OutputValues,
+    PlanDoc, PlannedBuild, ResourceChange, ResourceName, ResourceValues, StateDoc, Values,
 };
-use crate::plan::outputs::stack_outputs;
+use crate::ops::checks;
+use crate::ops::reason::action_reason;
+use crate::plan::import::ImportBy;
+use crate::plan::outputs::{StackOutput, stack_outputs};
 use crate::plan::providers::source_text;
-use crate::plan::{self, Action, ChangeTarget, DataRead, DeposedChange, Drift, Plan, Reason};
+use crate::plan::{self, Action, ChangeTarget, DataRead, DeposedChange, Drift, Plan};
 use crate::provider::Pool;
 use crate::schema::{Block, ProviderSchema, implied_type};
 use crate::state::{Object, ResourceState, State, Status};
 use crate::value::{PathSet, Value};
 
 /// Schemas of the providers that a document needs, by the provider's id.
-struct Schemas(BTreeMap<String, (String, Arc<ProviderSchema>)>);
+pub(super) struct Schemas(BTreeMap<String, (String, Arc<ProviderSchema>)>);
 
 impl Schemas {
     /// Those of the configuration, and of stored objects that are not in it. What does not start is left out.
@@ -60,7 +63,7 @@ impl Schemas {
         self.0.get(provider).map_or(provider, |(source, _)| source)
     }
 
-    fn name(
+    pub(super) fn name(
         &self,
         mode: Mode,
         id: &Id,
@@ -86,14 +89,16 @@ impl Schemas {
 /// A plan as a document. `state` is what it was made from.
 pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
     let schemas = Schemas::of(Some(&plan.ir), state, pool).await;
-    // An object that is only forgotten is gone already: the drift says so.
-    let planned = plan.changes.values().filter(|c| c.action != Action::Forget);
+    // An object that is forgotten because it is gone already: the drift says so.
+    let gone = |c: &&plan::Change| c.action == Action::Forget && c.prior.is_none();
+    let planned = plan.changes.values().filter(|c| !gone(c));
     let mut changes: Vec<_> = planned
-        .filter_map(|c| resource_change(c, &schemas))
+        .filter_map(|c| resource_change(c, plan, &schemas))
         .collect();
     changes.extend(
         plan.deposed
             .iter()
+            .filter(|_| !plan.refresh_only)
             .filter_map(|d| deposed_change(d, &schemas)),
     );
     changes.extend(
@@ -113,6 +118,9 @@ pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
         output_changes: output_changes(plan, state),
         ..PlanDoc::default()
     };
+    doc.checks = checks::planned(plan, &schemas);
+    doc.complete = plan.selected.is_none();
+    doc.nivis.refresh_only = plan.refresh_only;
     doc.nivis.builds = builds(plan);
     doc.nivis.warnings = plan
         .warnings
@@ -124,8 +132,18 @@ pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
     doc
 }
 
-fn resource_change(change: &plan::Change, schemas: &Schemas) -> Option<ResourceChange> {
-    let (block, _) = schemas.resource(&change.target.provider, &change.target.ty)?;
+fn resource_change(
+    change: &plan::Change,
+    plan: &Plan,
+    schemas: &Schemas,
+) -> Option<ResourceChange> {
+    let bare = Block::default();
+    let block = match schemas.resource(&change.target.provider, &change.target.ty) {
+        Some((block, _)) => block,
+        // No provider is needed to forget an object.
+        None if change.action == Action::Forget => &bare,
+        None => return None,
+    };
     let nothing = PathSet::default();
     let mut result = ResourceChange::new(
         schemas.target(&change.target),
@@ -139,14 +157,26 @@ fn resource_change(change: &plan::Change, schemas: &Schemas) -> Option<ResourceC
             replace_paths: &change.replace_paths,
         }),
     );
-    result.action_reason = match (change.reason, change.action) {
-        (Some(Reason::Tainted), _) => Some("replace_because_tainted"),
-        (Some(Reason::Requested), _) => Some("replace_by_request"),
-        (Some(Reason::NotInConfiguration), _) => Some("delete_because_no_resource_config"),
-        (None, action) if action.is_replace() => Some("replace_because_cannot_update"),
-        (Some(Reason::Destroy | Reason::ReadDuringApply) | None, _) => None,
-    };
+    result.action_reason = action_reason(change, plan);
+    if let Some(moved) = plan.moves.get(&change.target.id) {
+        result.previous_address = Some(schemas.target(&moved.from).address);
+        result.previous_nivis_id = Some(moved.from.id.to_string());
+    }
+    result.change.importing = plan.imports.get(&change.target.id).map(importing);
     Some(result)
+}
+
+fn importing(by: &ImportBy) -> Importing {
+    match by {
+        ImportBy::Id(id) => Importing {
+            id: Some(id.clone()),
+            identity: None,
+        },
+        ImportBy::Identity(identity) => Importing {
+            id: None,
+            identity: identity.value.to_untyped_json().ok(),
+        },
+    }
 }
 
 fn deposed_change(deposed: &DeposedChange, schemas: &Schemas) -> Option<ResourceChange> {
@@ -183,7 +213,11 @@ fn data_change(id: &Id, read: &DataRead, schemas: &Schemas) -> Option<ResourceCh
             replace_paths: &[],
         }),
     );
-    result.action_reason = Some("read_because_config_unknown");
+    result.action_reason = Some(if read.awaits_change {
+        "read_because_dependency_pending"
+    } else {
+        "read_because_config_unknown"
+    });
     Some(result)
 }
 
@@ -217,17 +251,21 @@ fn output_changes(plan: &Plan, state: &State) -> BTreeMap<String, Change> {
     } else {
         stack_outputs(&plan.ir, &plan.outputs)
     };
+    let unread = |output: &StackOutput| plan.refresh_only && !output.value.is_wholly_known();
     let was_sensitive = |name: &str| state.outputs.get(name).is_some_and(|o| o.sensitive);
     let mut changes = BTreeMap::new();
     for name in state
         .outputs
         .keys()
-        .filter(|name| !planned.contains_key(*name))
+        .filter(|name| !planned.contains_key(*name) && plan.decides(name))
     {
         let change = Change::of_output(stored(name).as_ref(), None, was_sensitive(name));
         changes.insert(name.clone(), change);
     }
-    for (name, output) in planned {
+    let decided = planned
+        .into_iter()
+        .filter(|(name, o)| plan.decides(name) && !unread(o));
+    for (name, output) in decided {
         let sensitive = output.sensitive || was_sensitive(&name);
         let change = Change::of_output(stored(&name).as_ref(), Some(&output.value), sensitive);
         changes.insert(name, change);
@@ -277,10 +315,12 @@ pub async fn state_document(state: &State, pool: &Pool) -> Result<StateDoc, Diag
         let value = json::parse(&output.value).ok()?;
         Some((name.clone(), OutputValues::new(&value, output.sensitive)))
     });
-    Ok(StateDoc::new(Values {
+    let mut doc = StateDoc::new(Values {
         outputs: outputs.collect(),
         root_module: Module { resources },
-    }))
+    });
+    doc.checks = checks::stored(state, &schemas);
+    Ok(doc)
 }
 
 fn object_values(

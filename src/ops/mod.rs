@@ -2,9 +2,15 @@
 
 pub mod apply;
 pub mod builds;
+mod checks;
 pub mod document;
+pub mod import;
 pub mod output;
 pub mod plan;
+pub mod providers;
+mod reason;
+mod refresh;
 pub mod stack;
+pub mod state;
 pub mod unsupported;
 pub mod validate;

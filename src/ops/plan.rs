@@ -6,6 +6,7 @@ use crate::eval::Phases;
 use crate::ir::Ir;
 use crate::ops::builds::{Builder, needed_to_plan};
 use crate::plan::Plan;
+use crate::plan::conditions::evaluate_checks;
 use crate::plan::memo::Memo;
 use crate::plan::outputs::stack_outputs;
 use crate::plan::stack::{PlanOptions, StackInput, plan_stack};
@@ -62,7 +63,7 @@ async fn fixpoint<E: Into<Diagnostics>>(
             builder,
         } = input;
         builder.realise(&needed_to_plan(&ir))?;
-        let plan = plan_stack(StackInput {
+        let mut plan = plan_stack(StackInput {
             ir: &ir,
             state,
             pool,
@@ -70,12 +71,21 @@ async fn fixpoint<E: Into<Diagnostics>>(
             options,
         })
         .await?;
+        phases.keep(plan.left_alone(state));
         if options.destroy && !phases.providers_pending() {
             return Ok(plan);
         }
         let known = |id: &Id| plan.outputs.get(id).map(|o| (&o.value, &o.sensitive));
         if !phases.advance(known).map_err(Into::into)? {
+            if plan.broken.has_errors() {
+                plan.broken.extend(plan.warnings);
+                return Err(plan.broken);
+            }
+            plan.unresolved.clone().into_result()?;
             stack_outputs(&plan.ir, &plan.outputs).1.into_result()?;
+            let (checks, warnings) = evaluate_checks(&plan.ir, &plan.outputs);
+            plan.checks.checks = checks;
+            plan.warnings.extend(warnings);
             return Ok(plan);
         }
     }

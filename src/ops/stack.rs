@@ -1,16 +1,20 @@
 //! Opening a stack: its state, its evaluation.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::eval::Phases;
-use crate::eval::ledger::{Ledger, LedgerFile};
+use crate::eval::ledger::{Ledger, LedgerFile, Question};
+use crate::eval::vars::Vars;
 use crate::fs::PrivateDir;
-use crate::ir::{self, Ir};
+use crate::ir::{self, Hidden, Ir};
 use crate::nix::{self, EvalInput, Nix, Target};
 use crate::ops::builds::needed_to_plan;
-use crate::ops::unsupported;
+use crate::ops::{providers, unsupported};
+use crate::plan::resolve::{OutputMap, resolve};
+use crate::registry::Installer;
 use crate::state::{Backend, Local, LockInfo, Session, State};
 
 /// A stack and how to work with it.
@@ -19,12 +23,16 @@ pub struct Stack {
     pub target: Target,
     /// Which Nix evaluates it.
     pub nix: Nix,
+    /// Values of its variables.
+    pub vars: Vars,
     /// Where its state is.
     pub backend: Local,
     /// Where private files of the run may go, best first.
     pub run_folders: Vec<PathBuf>,
     /// A private folder that the target may need.
     pub scratch: PrivateDir,
+    /// Installs providers whose source is an address in a registry.
+    pub installer: Arc<Installer>,
     /// Takes the author's warnings and traces, line by line.
     pub messages: fn(&str),
 }
@@ -39,34 +47,40 @@ pub enum Store {
 }
 
 impl Stack {
-    /// Evaluates with a ledger; gives the document as JSON.
+    /// Evaluates; gives the document as JSON.
     pub fn evaluate_json(
         &self,
-        ledger: &Ledger,
-        phase: u64,
+        question: Question<'_>,
         store: Store,
     ) -> Result<Vec<u8>, Diagnostics> {
+        let says_nothing = question.ledger.is_empty()
+            && self.vars.is_empty()
+            && question.part.is_none()
+            && !question.compare;
         let file =
-            if ledger.is_empty() {
+            if says_nothing {
                 None
             } else {
-                let file = LedgerFile::write(ledger, phase, &self.run_folders);
+                let file = LedgerFile::write(question, &self.vars, &self.run_folders);
                 Some(file.map_err(|e| {
                     Diagnostic::error("Cannot write the ledger").detail(e.to_string())
                 })?)
             };
+        let secrets = file.as_ref().and_then(LedgerFile::secrets);
         let input = EvalInput {
             nix: &self.nix,
             target: &self.target,
             ledger: file.as_ref().map(LedgerFile::path),
-            instantiate: store == Store::Write,
+            secrets,
+            // What is made from a secret must not get into the store.
+            instantiate: store == Store::Write && secrets.is_none(),
         };
         Ok(nix::evaluate(&input, &mut |line| (self.messages)(line))?)
     }
 
-    /// Evaluates with a ledger.
-    pub fn evaluate(&self, ledger: &Ledger, phase: u64, store: Store) -> Result<Ir, Diagnostics> {
-        let ir = self.evaluate_once(ledger, phase, store)?;
+    /// Evaluates.
+    pub fn evaluate(&self, question: Question<'_>, store: Store) -> Result<Ir, Diagnostics> {
+        let ir = self.evaluate_once(question, store)?;
         let missing = |drv: &String| !Path::new(drv).exists();
         if store == Store::Read
             && needed_to_plan(&ir)
@@ -74,14 +88,31 @@ impl Stack {
                 .filter_map(|b| b.drv.as_ref())
                 .any(missing)
         {
-            return self.evaluate_once(ledger, phase, Store::Write);
+            return self.evaluate_once(question, Store::Write);
         }
         Ok(ir)
     }
 
-    fn evaluate_once(&self, ledger: &Ledger, phase: u64, store: Store) -> Result<Ir, Diagnostics> {
-        let ir = ir::parse(&self.evaluate_json(ledger, phase, store)?)?;
+    fn evaluate_once(&self, question: Question<'_>, store: Store) -> Result<Ir, Diagnostics> {
+        let json = self.evaluate_json(question, store)?;
+        let mut ir = match question.part {
+            None => ir::parse(&json)?,
+            Some(part) => ir::parse_part(&json, part.base, part.owners, part.secrets.is_some())?,
+        };
         unsupported::check(&ir)?;
+        self.installer
+            .want(providers::wants(&ir, self.installer.default_host())?);
+        for (name, variable) in ir.variables.iter_mut().filter(|(_, v)| v.sensitive) {
+            let given = self.vars.value(name, variable);
+            let default = || {
+                Some(
+                    resolve(variable.default.as_ref()?, &OutputMap::new())
+                        .ok()?
+                        .value,
+                )
+            };
+            variable.secret = given.or_else(default).map(Hidden);
+        }
         Ok(ir)
     }
 
@@ -93,7 +124,7 @@ impl Stack {
     ) -> Result<Phases<'_, Diagnostics>, Diagnostics> {
         let seed = Ledger::from_inputs(&state.derive_inputs);
         Phases::start(
-            Box::new(move |ledger, phase| self.evaluate(ledger, phase, store)),
+            Box::new(move |question| self.evaluate(question, store)),
             seed,
         )
     }

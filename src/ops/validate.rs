@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{DataSource, Ir, Resource};
 use crate::plan::data::{self, Fitted};
+use crate::plan::moves;
 use crate::plan::outputs::stack_outputs;
 use crate::plan::prior::resource_schema;
 use crate::plan::providers::{Configuration, source_text};
-use crate::plan::resolve::{OutputMap, Outputs, resolve};
-use crate::plan::{ephemeral, fitted};
+use crate::plan::resolve::{OutputMap, Outputs, resolve, variables};
+use crate::plan::{check_ignored, ephemeral, fitted};
 use crate::provider::{Pool, Provider};
 use crate::schema::{Block, conform, deprecations, implied_type, sensitive_paths};
 use crate::value::{Type, Value};
@@ -18,7 +19,7 @@ use crate::value::{Type, Value};
 /// Checks every configuration against its provider's schema and asks the provider itself, everything that only apply will
 /// tell being unknown. Gives the warnings, or all errors.
 pub async fn validate(ir: &Ir, pool: &Pool) -> Result<Diagnostics, Diagnostics> {
-    let mut found = Diagnostics::default();
+    let mut found = moves::check(ir);
     let outputs = shapes(ir, pool, &mut found).await;
     for (id, decl) in &ir.providers {
         let checked = match Configuration::resolve(id, decl, &outputs) {
@@ -43,6 +44,11 @@ pub async fn validate(ir: &Ir, pool: &Pool) -> Result<Diagnostics, Diagnostics> 
             checked.unwrap_or_else(|problems| problems),
             source.id.as_str(),
         );
+    }
+    for import in &ir.imports {
+        if let Err(problems) = resolve(&import.id, &outputs) {
+            found.extend_at(problems, import.to.as_str());
+        }
     }
     found.extend(stack_outputs(ir, &outputs).1);
     found.into_result()
@@ -78,6 +84,8 @@ async fn managed(
     ephemeral::check(ir, block, &resource.config)?;
     let (config, _) = fitted(block, &resource.config, &resource.meta, outputs)?;
     let mut warnings = deprecations(block, &config);
+    let ignore = &resource.meta.lifecycle.ignore_changes;
+    warnings.extend(check_ignored(block, ignore).into_result()?);
     warnings.extend(plugin.validate_resource(&resource.ty, &config).await?);
     Ok(warnings)
 }
@@ -109,7 +117,7 @@ async fn shapes(ir: &Ir, pool: &Pool, found: &mut Diagnostics) -> OutputMap {
             Err(problems) => found.extend_at(problems, &format!("provider.{id}")),
         }
     }
-    let mut outputs = OutputMap::new();
+    let mut outputs: OutputMap = variables(ir).into_iter().collect();
     for r in &ir.resources {
         let schema = schemas.get(r.provider.as_str());
         if let Some(schema) = schema.and_then(|s| s.resources.get(&r.ty)) {

@@ -133,7 +133,7 @@ pub async fn plan_instance(input: InstanceInput<'_>) -> Result<Proposal, Diagnos
     };
     if proposal.action.is_replace() {
         replan_as_new(&input, &ty, &mut proposal).await?;
-        if input.force_replace && proposal.replace_paths.is_empty() {
+        if input.force_replace {
             proposal.reason = Some(Reason::Requested);
         }
     } else if proposal.action == Action::Create && tainted {
@@ -166,7 +166,9 @@ fn finish(
     if input.lifecycle.prevent_destroy && proposal.action.is_replace() {
         let why = match proposal.reason {
             Some(Reason::Tainted) => "it is tainted and would be replaced".to_owned(),
-            Some(_) => "a replacement was asked for".to_owned(),
+            Some(_) => {
+                "a replacement was asked for, by `--replace` or `replaceTriggeredBy`".to_owned()
+            }
             None => {
                 let paths = proposal
                     .replace_paths

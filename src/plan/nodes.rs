@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{DataSource, Dependencies, Expr, Ir, Meta, Mode, Ref, Resource, provider_node};
+use crate::ir::{Dependencies, Expr, Ir, Meta, Mode, Ref, Resource};
 use crate::plan::Action;
-use crate::plan::data::Fitted;
 use crate::plan::ephemeral;
+use crate::plan::import::{Arrival, arrival};
 use crate::plan::instance::{InstanceInput, Proposal, plan_instance, prevented};
 use crate::plan::memo::ProposalKey;
-use crate::plan::prior::{Prior, Reading, read_stored, resource_schema};
+use crate::plan::orphan::removal;
+use crate::plan::prior::{Prior, Reading, Stored, read_stored, resource_schema};
+use crate::plan::refresh;
 use crate::plan::removal::plan_removal;
 use crate::plan::resolve::{OutputMap, Outputs, look_up, resolve};
 use crate::plan::stack::{Walk, target_of};
-use crate::plan::{Change, ChangeTarget, DataRead, DeposedChange, Drift, Reason};
+use crate::plan::{Change, ChangeTarget, DeposedChange, Drift, Reason, check_ignored};
 use crate::provider::Provider;
 use crate::schema::{Block, conform, deprecations, implied_type, sensitive_paths};
 use crate::state::{Object, ResourceState};
@@ -37,22 +39,14 @@ pub(super) fn create_before_destroy(ir: &Ir, dependencies: &Dependencies) -> BTr
     found
 }
 
-/// Data sources that some provider's configuration depends on, directly or not.
-pub(super) fn needed_by_providers(ir: &Ir, dependencies: &Dependencies) -> BTreeSet<Id> {
-    let dag = dependencies.dag();
-    let providers = ir
-        .providers
-        .keys()
-        .filter_map(|id| dependencies.node(provider_node(id).as_str()));
-    let ancestors = dag.ancestors(providers);
-    ancestors.into_iter().map(|n| dag[n].clone()).collect()
-}
-
 /// Starts a configured provider if anything in its configuration is worth saying something about.
 pub(super) async fn provider(walk: &Walk<'_>, id: &str) -> Result<(), Diagnostics> {
-    let mut read = walk.input.ir.data_sources.iter();
-    let used = walk.input.ir.resources.iter().any(|r| r.provider == id)
-        || read.any(|d| d.provider == id && d.mode != Mode::Call);
+    let ir = &walk.input.ir;
+    let mut resources = ir.resources.iter().map(|r| (&r.id, &r.provider));
+    let read = ir.data_sources.iter().filter(|d| d.mode != Mode::Call);
+    let mut data = read.map(|d| (&d.id, &d.provider));
+    let takes_part = |(user, provider): (&Id, &String)| provider == id && walk.scope.selects(user);
+    let used = resources.any(takes_part) || data.any(takes_part);
     if used && !walk.input.options.destroy {
         walk.provider(id).await?;
     }
@@ -77,16 +71,24 @@ pub fn fitted(
 pub(super) async fn resource(walk: &Walk<'_>, resource: &Resource) -> Result<(), Diagnostics> {
     let target = target_of(resource);
     let stored = walk.input.state.resources.get(&resource.id);
-    if stored.is_none() && walk.input.options.destroy {
+    if stored.is_none() && (walk.input.options.destroy || walk.input.options.refresh_only) {
         return Ok(());
     }
     let provider = walk.provider(&resource.provider).await?;
     let schema = resource_schema(&*provider, &resource.ty)?;
-    if let Some(stored) = stored {
+    if let Some(stored) = stored.filter(|_| walk.scope.selects(&resource.id)) {
         deposed(walk, &provider, &target, stored).await?;
     }
     let object = stored.and_then(|s| s.current.as_ref());
     let prior = current(walk, &provider, &target, object).await?;
+    if !walk.scope.selects(&resource.id) {
+        refresh::show(walk, &target, &schema.block, prior.as_ref());
+        return Ok(());
+    }
+    if walk.input.options.refresh_only {
+        refresh::keep(walk, target, &schema.block, (object, prior));
+        return Ok(());
+    }
     if walk.input.options.destroy {
         if resource.meta.lifecycle.prevent_destroy && prior.is_some() {
             return Err(prevented("everything is to be destroyed"));
@@ -96,42 +98,60 @@ pub(super) async fn resource(walk: &Walk<'_>, resource: &Resource) -> Result<(),
     ephemeral::check(walk.input.ir, &schema.block, &resource.config)?;
     let (config, config_sensitive) =
         walk.found(|f| fitted(&schema.block, &resource.config, &resource.meta, &f.outputs))?;
+    let prior = match arrival(walk, &provider, resource, (&config, &config_sensitive)).await? {
+        Arrival::None => prior,
+        Arrival::Object(found) => Some(found),
+        Arrival::NotKnown => return Ok(()),
+    };
+    let ignored = check_ignored(&schema.block, &resource.meta.lifecycle.ignore_changes);
+    let ignored = ignored.into_result()?;
+    let triggered = triggered(walk, resource);
     let key = ProposalKey {
-        force_replace: walk.input.options.replace.contains(&resource.id)
-            || triggered(walk, resource),
+        force_replace: triggered || walk.input.options.replace.contains(&resource.id),
         config,
         sensitive: config_sensitive,
     };
-    let first = walk.forced_first.contains(&resource.id);
-    let proposal = propose_change(walk, &provider, resource, prior.as_ref(), &key).await?;
+    let mut proposal = propose_change(walk, &provider, resource, prior.as_ref(), &key).await?;
+    if triggered && proposal.reason == Some(Reason::Requested) {
+        proposal.reason = Some(Reason::Triggered);
+    }
+    let mut warnings = deprecations(&schema.block, &key.config);
+    warnings.extend(std::mem::take(&mut proposal.warnings));
+    warnings.extend(ignored);
+    walk.found(|f| f.diagnostics.extend_at(warnings, resource.id.as_str()));
+    note(walk, resource, (target, prior), key, proposal);
+    Ok(())
+}
+
+/// Notes a change, and publishes what the object will be.
+fn note(
+    walk: &Walk<'_>,
+    resource: &Resource,
+    (target, prior): (ChangeTarget, Option<Prior>),
+    key: ProposalKey,
+    proposal: Proposal,
+) {
     let outputs = Outputs {
         value: proposal.after.clone(),
         sensitive: proposal.sensitive.clone(),
     };
-    let mut warnings = deprecations(&schema.block, &key.config);
-    warnings.extend(proposal.warnings);
-    walk.found(|f| {
-        f.diagnostics
-            .extend_at(warnings.clone(), resource.id.as_str());
-        let change = Change {
-            action: proposal.action,
-            reason: proposal.reason,
-            prior,
-            after: proposal.after,
-            config: key.config,
-            config_sensitive: key.sensitive,
-            sensitive: proposal.sensitive,
-            private: proposal.private,
-            identity: proposal.identity,
-            replace_paths: proposal.replace_paths,
-            create_before_destroy: first,
-            dependencies: walk.dependencies(&resource.id, &resource.provider),
-            target,
-        };
-        f.changes.insert(resource.id.clone(), change);
-    });
+    let change = Change {
+        action: proposal.action,
+        reason: proposal.reason,
+        prior,
+        after: proposal.after,
+        config: key.config,
+        config_sensitive: key.sensitive,
+        sensitive: proposal.sensitive,
+        private: proposal.private,
+        identity: proposal.identity,
+        replace_paths: proposal.replace_paths,
+        create_before_destroy: walk.forced_first.contains(&resource.id),
+        dependencies: walk.dependencies(&resource.id, &resource.provider),
+        target,
+    };
+    walk.found(|f| f.changes.insert(resource.id.clone(), change));
     walk.publish(&resource.id, outputs);
-    Ok(())
 }
 
 async fn propose_change(
@@ -162,13 +182,17 @@ async fn propose_change(
     Ok(proposal)
 }
 
-/// Whether something that `replaceTriggeredBy` names will change.
+/// Whether something that `replaceTriggeredBy` names will change: a resource that is updated or replaced, or an output whose
+/// value will be another one, or is there for the first time.
 fn triggered(walk: &Walk<'_>, resource: &Resource) -> bool {
     let changes = |target: &Ref| {
         walk.found(|f| {
             let Some(change) = f.changes.get(&target.resource) else {
                 return false;
             };
+            if target.path.is_root() {
+                return change.action == Action::Update || change.action.is_replace();
+            }
             let Some(prior) = &change.prior else {
                 return change.action != Action::NoOp;
             };
@@ -189,89 +213,8 @@ fn triggered(walk: &Walk<'_>, resource: &Resource) -> bool {
         .any(changes)
 }
 
-/// Plans the removal of a stored resource that is not in the configuration.
-pub(super) async fn orphan(walk: &Walk<'_>, id: &Id) -> Result<(), Diagnostics> {
-    let Some(stored) = walk.input.state.resources.get(id) else {
-        return Ok(());
-    };
-    let target = ChangeTarget {
-        id: id.clone(),
-        provider: stored.provider.clone(),
-        ty: stored.ty.clone(),
-        name: stored.name.clone(),
-        index: stored.index.clone(),
-    };
-    let provider = if walk.input.ir.providers.contains_key(&stored.provider) {
-        walk.provider(&stored.provider).await?
-    } else {
-        walk.stored_provider(stored).await?
-    };
-    deposed(walk, &provider, &target, stored).await?;
-    let object = stored.current.as_ref();
-    let prior = current(walk, &provider, &target, object).await?;
-    let reason = if walk.input.options.destroy {
-        Reason::Destroy
-    } else {
-        Reason::NotInConfiguration
-    };
-    removal(walk, &provider, target, (object, prior), reason).await
-}
-
-/// Plans a removal; an object that is gone already is only forgotten.
-async fn removal(
-    walk: &Walk<'_>,
-    provider: &Arc<dyn Provider>,
-    target: ChangeTarget,
-    stored: (Option<&Object>, Option<Prior>),
-    reason: Reason,
-) -> Result<(), Diagnostics> {
-    let (object, prior) = stored;
-    let block = &resource_schema(&**provider, &target.ty)?.block;
-    let ty = implied_type(block);
-    let null = Value::null(ty.clone());
-    let (private, warnings) = match &prior {
-        Some(prior) => plan_removal(&**provider, &target.ty, &ty, prior).await?,
-        None => Default::default(),
-    };
-    if let Some(prior) = &prior {
-        let mut sensitive = sensitive_paths(block, &prior.value);
-        sensitive = sensitive.union(&prior.sensitive);
-        walk.publish(
-            &target.id,
-            Outputs {
-                value: prior.value.clone(),
-                sensitive,
-            },
-        );
-    }
-    let change = Change {
-        action: if prior.is_some() {
-            Action::Delete
-        } else {
-            Action::Forget
-        },
-        reason: Some(reason),
-        after: null.clone(),
-        config: null,
-        config_sensitive: PathSet::default(),
-        sensitive: PathSet::default(),
-        private,
-        identity: None,
-        replace_paths: Vec::new(),
-        create_before_destroy: object.is_some_and(|o| o.create_before_destroy),
-        dependencies: object.map(|o| o.dependencies.clone()).unwrap_or_default(),
-        prior,
-        target,
-    };
-    walk.found(|f| {
-        f.diagnostics.extend_at(warnings, change.target.id.as_str());
-        f.changes.insert(change.target.id.clone(), change);
-    });
-    Ok(())
-}
-
 /// The current object as it is now; notes a difference from what was stored.
-async fn current(
+pub(super) async fn current(
     walk: &Walk<'_>,
     provider: &Arc<dyn Provider>,
     target: &ChangeTarget,
@@ -312,7 +255,12 @@ async fn read(
     if let Some(known) = walk.input.memo.reading(provider, &key, &()) {
         return Ok(known);
     }
-    let reading = read_stored(&**provider, &target.ty, object, walk.input.options.refresh).await?;
+    let stored = Stored {
+        ty: &target.ty,
+        object,
+        crossing: walk.crossing(&target.id),
+    };
+    let reading = read_stored(&**provider, stored, walk.input.options.refresh).await?;
     walk.found(|f| {
         f.diagnostics
             .extend_at(reading.warnings.clone(), target.id.as_str());
@@ -321,7 +269,7 @@ async fn read(
     Ok(reading)
 }
 
-async fn deposed(
+pub(super) async fn deposed(
     walk: &Walk<'_>,
     provider: &Arc<dyn Provider>,
     target: &ChangeTarget,
@@ -330,11 +278,11 @@ async fn deposed(
     for (key, object) in &stored.deposed {
         let reading = read(walk, provider, target, object, key).await?;
         let private = match &reading.prior {
-            Some(prior) => {
+            Some(prior) if !walk.input.options.refresh_only => {
                 let ty = implied_type(&resource_schema(&**provider, &target.ty)?.block);
                 plan_removal(&**provider, &target.ty, &ty, prior).await?.0
             }
-            None => Vec::new(),
+            _ => Vec::new(),
         };
         let change = DeposedChange {
             target: target.clone(),
@@ -345,66 +293,4 @@ async fn deposed(
         walk.found(|f| f.deposed.push(change));
     }
     Ok(())
-}
-
-/// Reads a data source, opens an ephemeral resource or calls a function; or leaves it for apply, if its configuration or
-/// what it explicitly depends on is still to change.
-pub(super) async fn data(walk: &Walk<'_>, source: &DataSource) -> Result<(), Diagnostics> {
-    if walk.input.options.destroy && !walk.needed.contains(&source.id) {
-        return Ok(());
-    }
-    let provider = match source.mode {
-        Mode::Call => walk.unconfigured(&source.provider).await?,
-        Mode::Data | Mode::Ephemeral => walk.provider(&source.provider).await?,
-    };
-    let mut given = walk.found(|f| resolve(&source.config, &f.outputs))?;
-    given
-        .sensitive
-        .extend(source.meta.sensitive.iter().cloned());
-    let fitted = Fitted::new(provider.schema(), source.mode, &source.ty, given)?;
-    let pending = walk.found(|f| {
-        source.meta.depends_on.iter().any(|id| {
-            f.changes.get(id).is_some_and(|c| c.action != Action::NoOp)
-                || f.data.get(id).is_some_and(|d| d.deferred)
-        })
-    });
-    let value = if pending || !fitted.is_ready() {
-        let warnings = fitted.validate(&*provider).await?;
-        walk.found(|f| f.diagnostics.extend_at(warnings, source.id.as_str()));
-        fitted.planned()
-    } else {
-        read_known(walk, &provider, source, &fitted).await?
-    };
-    let sensitive = fitted.sensitive(&value);
-    let read = DataRead {
-        mode: source.mode,
-        provider: source.provider.clone(),
-        ty: source.ty.clone(),
-        name: source.name.clone(),
-        value: value.clone(),
-        // A function that takes unknown arguments is asked again once they are known.
-        deferred: pending || !fitted.config.is_wholly_known(),
-        dependencies: walk.dependencies(&source.id, &source.provider),
-    };
-    walk.found(|f| f.data.insert(source.id.clone(), read));
-    walk.publish(&source.id, Outputs { value, sensitive });
-    Ok(())
-}
-
-async fn read_known(
-    walk: &Walk<'_>,
-    provider: &Arc<dyn Provider>,
-    source: &DataSource,
-    fitted: &Fitted<'_>,
-) -> Result<Value, Diagnostics> {
-    let config = &fitted.config;
-    if let Some(known) = walk.input.memo.data(provider, &source.id, config) {
-        return Ok(known);
-    }
-    let (value, warnings) = fitted.read(walk.input.pool, provider, &source.id).await?;
-    walk.found(|f| f.diagnostics.extend_at(warnings, source.id.as_str()));
-    walk.input
-        .memo
-        .put_data(provider, source.id.clone(), config.clone(), &value);
-    Ok(value)
 }

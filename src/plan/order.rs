@@ -19,6 +19,7 @@ use crate::graph::{Cycle, Dag, NodeId};
 use crate::ir::Mode;
 use crate::plan::Action;
 use crate::plan::Plan;
+use crate::plan::conditions::CheckStatus;
 use crate::state::State;
 
 /// One unit of work of an apply.
@@ -34,6 +35,8 @@ pub enum Step {
     Read(Id),
     /// Drop the record of an object that is gone already.
     Forget(Id),
+    /// Evaluate the conditions of an object that stays as it is.
+    Check(Id),
     /// Nothing; keeps others in order.
     Pass,
 }
@@ -63,13 +66,17 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn nodes(&mut self, plan: &'a Plan, state: &'a State) {
+        let pass = |id: &Id| match plan.checks.of(id) {
+            Some(result) if result.status == CheckStatus::Unknown => Step::Check(id.clone()),
+            _ => Step::Pass,
+        };
         for (id, change) in &plan.changes {
             let make = match change.action {
                 Action::Create
                 | Action::Update
                 | Action::DeleteThenCreate
                 | Action::CreateThenDelete => Some(Step::Make(id.clone())),
-                Action::NoOp | Action::Read => Some(Step::Pass),
+                Action::NoOp | Action::Read => Some(pass(id)),
                 Action::Delete | Action::Forget => None,
             };
             if let Some(step) = make {
@@ -85,7 +92,7 @@ impl<'a> Builder<'a> {
             let step = if read.deferred || opened {
                 Step::Read(id.clone())
             } else {
-                Step::Pass
+                pass(id)
             };
             self.make.insert(id, self.dag.add(step));
         }
@@ -210,10 +217,7 @@ fn create_first<'a>(plan: &'a Plan, state: &'a State) -> BTreeSet<&'a Id> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::diagnostic::Diagnostics;
     use crate::plan::{Change, ChangeTarget};
     use crate::state::{Object, ResourceState};
     use crate::value::{PathSet, Type, Value};
@@ -249,14 +253,8 @@ mod tests {
 
     fn case(all: &[Given<'_>]) -> Dag<Step> {
         let plan = Plan {
-            ir: Arc::default(),
-            destroy: false,
             changes: all.iter().map(|g| (Id::from(g.0), change(g))).collect(),
-            deposed: Vec::new(),
-            data: BTreeMap::new(),
-            outputs: BTreeMap::new(),
-            drift: Vec::new(),
-            warnings: Diagnostics::default(),
+            ..Plan::default()
         };
         let stored =
             all.iter()

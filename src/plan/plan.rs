@@ -1,24 +1,31 @@
 //! A plan: what will be done to every object, and what is known of it now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Index, Ir, Mode};
 use crate::plan::Action;
+use crate::plan::conditions::CheckResults;
+use crate::plan::import::ImportBy;
+use crate::plan::moves::Move;
 use crate::plan::prior::Prior;
 use crate::plan::resolve::OutputMap;
 use crate::provider::Identity;
 use crate::value::{Path, PathSet, Value};
 
 /// Everything decided about one stack.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The evaluation it was made from.
     pub ir: Arc<Ir>,
     /// Whether it removes everything.
     pub destroy: bool,
+    /// Whether it only brings the state up to what was read.
+    pub refresh_only: bool,
+    /// The ids it is limited to; none if it is about the whole stack.
+    pub selected: Option<BTreeSet<Id>>,
     /// What happens to the current object of each resource, by id; objects that stay as they are included.
     pub changes: BTreeMap<Id, Change>,
     /// What happens to deposed objects.
@@ -29,6 +36,16 @@ pub struct Plan {
     pub outputs: OutputMap,
     /// Objects that are gone or different from what the state says.
     pub drift: Vec<Drift>,
+    /// How conditions came out, as far as that is known.
+    pub checks: CheckResults,
+    /// Conditions that do not hold: a plan with any is not to be applied.
+    pub broken: Diagnostics,
+    /// Resources that have another id than in the state, by the new one.
+    pub moves: BTreeMap<Id, Move>,
+    /// What the objects are imported by of which the state does not know yet.
+    pub imports: BTreeMap<Id, ImportBy>,
+    /// Errors, unless another round of planning finds what was missing.
+    pub unresolved: Diagnostics,
     /// Warnings.
     pub warnings: Diagnostics,
 }
@@ -86,8 +103,12 @@ pub enum Reason {
     Tainted,
     /// The user asked for a replacement.
     Requested,
+    /// Something that its `replaceTriggeredBy` names changes.
+    Triggered,
     /// It is no longer in the configuration.
     NotInConfiguration,
+    /// The configuration says to let go of it.
+    Removed,
     /// The whole stack is being destroyed.
     Destroy,
     /// The configuration of what it is read from is not known yet, or changes first.
@@ -122,6 +143,8 @@ pub struct DataRead {
     pub value: Value,
     /// Whether it is read during apply.
     pub deferred: bool,
+    /// Whether that is because something it depends on changes first, although its configuration is known.
+    pub awaits_change: bool,
     /// What it directly depends on.
     pub dependencies: Vec<Id>,
 }

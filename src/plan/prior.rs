@@ -1,7 +1,8 @@
 //! A stored object as it is now: decoded by the provider that will handle it, and refreshed.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::provider::{Identity, Provider, RawState, ReadRequest};
+use crate::plan::moves::Crossing;
+use crate::provider::{Identity, MoveRequest, Provider, RawState, ReadRequest};
 use crate::schema::{Schema, implied_type};
 use crate::state::{Object, Status};
 use crate::value::{PathSet, Value, json};
@@ -34,31 +35,34 @@ pub struct Reading {
     pub warnings: Diagnostics,
 }
 
-/// Upgrades a stored object to the current schema and, if `refresh`, reads it from the world.
+/// A stored object to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// The type it is to have.
+    pub ty: &'a str,
+    /// The object.
+    pub object: &'a Object,
+    /// Where it comes from, if that is another type or provider.
+    pub crossing: Option<&'a Crossing>,
+}
+
+/// Upgrades a stored object to the current schema, or lets the provider take it over, and, if `refresh`, reads it from the
+/// world.
 ///
 /// The provider must be configured. Upgrading happens even when the version is unchanged, as providers expect.
 pub async fn read_stored(
     provider: &dyn Provider,
-    ty: &str,
-    object: &Object,
+    input: Stored<'_>,
     refresh: bool,
 ) -> Result<Reading, Diagnostics> {
+    let Stored { ty, object, .. } = input;
     let schema = resource_schema(provider, ty)?;
     let mut warnings = Diagnostics::default();
-    let raw = RawState {
-        version: object.schema_version,
-        json: object.attributes.clone(),
+    let mut prior = match input.crossing {
+        None => upgraded(provider, ty, object, &mut warnings).await?,
+        Some(crossing) => taken_over(provider, ty, (object, crossing), &mut warnings).await?,
     };
-    let (stored, more) = provider.upgrade(ty, raw).await?;
-    warnings.extend(more);
-    let mut prior = Prior {
-        value: stored.clone(),
-        private: object.private.clone(),
-        identity: stored_identity(provider, ty, object)?,
-        status: object.status,
-        sensitive: object.sensitive.clone(),
-        create_before_destroy: object.create_before_destroy,
-    };
+    let stored = prior.value.clone();
     if stored.is_null() {
         return Ok(Reading {
             prior: None,
@@ -116,25 +120,95 @@ pub(super) fn known_type<'a, T>(
     })
 }
 
-fn stored_identity(
+async fn upgraded(
     provider: &dyn Provider,
     ty: &str,
     object: &Object,
+    warnings: &mut Diagnostics,
+) -> Result<Prior, Diagnostics> {
+    let raw = RawState {
+        version: object.schema_version,
+        json: object.attributes.clone(),
+    };
+    let (value, more) = provider.upgrade(ty, raw).await?;
+    warnings.extend(more);
+    Ok(Prior {
+        value,
+        private: object.private.clone(),
+        identity: stored_identity(provider, ty, object, warnings).await?,
+        status: object.status,
+        sensitive: object.sensitive.clone(),
+        create_before_destroy: object.create_before_destroy,
+    })
+}
+
+/// The object as one of `ty`, which it was not.
+async fn taken_over(
+    provider: &dyn Provider,
+    ty: &str,
+    (object, crossing): (&Object, &Crossing),
+    warnings: &mut Diagnostics,
+) -> Result<Prior, Diagnostics> {
+    if !provider.schema().capabilities.move_resource_state {
+        return Err(Diagnostic::error("Move not supported")
+            .detail(format!(
+                "it was a `{}` of {}, and the provider cannot make a `{ty}` of an object of another type or provider",
+                crossing.ty, crossing.provider
+            ))
+            .hint("let go of the old resource with `removed`, and take the object over with `imports`")
+            .into());
+    }
+    let raw = |version: i64, json: &[u8]| RawState {
+        version,
+        json: json.to_owned(),
+    };
+    let moved = provider
+        .move_state(MoveRequest {
+            source_provider: &crossing.provider,
+            source_ty: &crossing.ty,
+            source: raw(object.schema_version, &object.attributes),
+            source_private: &object.private,
+            source_identity: object
+                .identity
+                .as_ref()
+                .map(|(version, json)| raw(*version, json)),
+            ty,
+        })
+        .await?;
+    warnings.extend(moved.diagnostics);
+    Ok(Prior {
+        value: moved.value,
+        private: moved.private,
+        identity: moved.identity,
+        status: object.status,
+        sensitive: object.sensitive.clone(),
+        create_before_destroy: object.create_before_destroy,
+    })
+}
+
+/// The stored identity in the current schema's form; an older one is upgraded by the provider.
+async fn stored_identity(
+    provider: &dyn Provider,
+    ty: &str,
+    object: &Object,
+    warnings: &mut Diagnostics,
 ) -> Result<Option<Identity>, Diagnostics> {
     let (Some((version, bytes)), Some(schema)) =
         (&object.identity, provider.schema().identities.get(ty))
     else {
         return Ok(None);
     };
-    if *version != schema.version {
-        // The identity is rebuilt by the next read; an outdated one would be misread.
-        return Ok(None);
+    let version = *version;
+    if version != schema.version {
+        let json = bytes.clone();
+        let (identity, more) = provider
+            .upgrade_identity(ty, RawState { version, json })
+            .await?;
+        warnings.extend(more);
+        return Ok(Some(identity));
     }
     let value = json::from_json(bytes, &implied_type(&schema.block)).map_err(|e| {
         Diagnostics::from(Diagnostic::error("Invalid stored identity").detail(e.to_string()))
     })?;
-    Ok(Some(Identity {
-        version: *version,
-        value,
-    }))
+    Ok(Some(Identity { version, value }))
 }

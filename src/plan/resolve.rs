@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Derived, Expr, Ref};
+use crate::ir::{Derived, Expr, Ir, Ref, VARIABLES, Variable};
 use crate::value::{Path, PathSet, Refinement, Step, Str, Type, Unknown, Value};
 
 /// What one object shows to the configuration of others.
@@ -43,6 +43,27 @@ pub fn resolve(expr: &Expr, outputs: &OutputMap) -> Result<Resolved, Diagnostics
         value,
         sensitive: resolver.sensitive,
     })
+}
+
+/// The executor's own object: the sensitive variables, if there are any.
+pub fn variables(ir: &Ir) -> Option<(Id, Outputs)> {
+    let secrets = ir.variables.iter().filter(|(_, v)| v.sensitive);
+    let known = |v: &Variable| v.secret.as_ref().map(|hidden| hidden.0.clone());
+    let attributes: Vec<(&str, Value)> = secrets
+        .map(|(name, v)| {
+            let unknown = || Value::unknown(v.ty.clone().unwrap_or(Type::Dynamic));
+            (name.as_str(), known(v).unwrap_or_else(unknown))
+        })
+        .collect();
+    if attributes.is_empty() {
+        return None;
+    }
+    let sensitive = attributes
+        .iter()
+        .map(|(name, _)| Path::root().attribute(*name))
+        .collect();
+    let value = Value::object(attributes);
+    Some((Id::from(VARIABLES), Outputs { value, sensitive }))
 }
 
 struct Resolver<'a> {
@@ -103,6 +124,9 @@ impl Resolver<'_> {
     fn derived(&mut self, derived: &Derived, at: &Path) -> Value {
         if derived.sensitive {
             self.sensitive.insert(at.clone());
+        }
+        if let Some(value) = &derived.value {
+            return self.expr(&value.0, at);
         }
         let Some(parts) = &derived.template else {
             return Value::unknown(Type::Dynamic);

@@ -8,11 +8,15 @@ use tokio::sync::OnceCell;
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::graph::{Dag, NodeId, walk};
-use crate::ir::{Dependencies, Ir, Resource, provider_node};
+use crate::ir::{Dependencies, Expr, Ir, Resource, provider_node};
+use crate::plan::conditions::CheckResults;
+use crate::plan::import::ImportBy;
 use crate::plan::memo::Memo;
+use crate::plan::moves::{Crossing, Move, Relocation, relocate, within};
 use crate::plan::plan::{DataRead, DeposedChange, Drift, Plan};
-use crate::plan::resolve::{OutputMap, Outputs};
-use crate::plan::{Change, nodes, providers};
+use crate::plan::resolve::{OutputMap, Outputs, variables};
+use crate::plan::target::{self, Limit, Scope};
+use crate::plan::{Change, conditions, data_node, nodes, orphan, providers};
 use crate::provider::{Pool, Provider};
 use crate::state::{ResourceState, State};
 
@@ -38,6 +42,10 @@ pub struct PlanOptions {
     pub destroy: bool,
     /// Read stored objects from the world first.
     pub refresh: bool,
+    /// Only read stored objects from the world; nothing is to be changed there.
+    pub refresh_only: bool,
+    /// Which part of the stack it is about.
+    pub limit: Limit,
     /// Objects to replace even if nothing changed.
     pub replace: BTreeSet<Id>,
     /// How many provider calls may run at once.
@@ -49,6 +57,8 @@ impl Default for PlanOptions {
         Self {
             destroy: false,
             refresh: true,
+            refresh_only: false,
+            limit: Limit::Nothing,
             replace: BTreeSet::new(),
             parallelism: 10,
         }
@@ -76,10 +86,13 @@ pub(super) struct Walk<'a> {
     pub(super) input: StackInput<'a>,
     /// Ids whose replacements are created first.
     pub(super) forced_first: BTreeSet<Id>,
-    /// Data sources that provider configurations need.
-    pub(super) needed: BTreeSet<Id>,
+    /// What takes part.
+    pub(super) scope: Scope,
     dependencies: Dependencies,
     providers: HashMap<&'a str, Started>,
+    moves: BTreeMap<Id, Move>,
+    /// What resources are imported by.
+    pub(super) imports: HashMap<&'a Id, &'a Expr>,
     found: Mutex<Found>,
 }
 
@@ -91,18 +104,36 @@ pub(super) struct Found {
     pub(super) data: BTreeMap<Id, DataRead>,
     pub(super) outputs: OutputMap,
     pub(super) drift: Vec<Drift>,
+    pub(super) checks: CheckResults,
+    pub(super) broken: Diagnostics,
+    pub(super) imports: BTreeMap<Id, ImportBy>,
+    pub(super) unresolved: Diagnostics,
     pub(super) diagnostics: Diagnostics,
 }
 
 /// Plans the stack. On errors all of them are returned, each with its address; what depends on something that failed is
 /// left out silently.
 pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
+    let address = |id: &str, source: &str| input.pool.address(id, source);
+    let Relocation {
+        state,
+        moves,
+        warnings,
+    } = relocate(input.state, input.ir, &address)?;
+    let input = StackInput {
+        state: &state,
+        ..input
+    };
     let dependencies = Dependencies::of(input.ir);
-    let graph = graph(input, &dependencies)?;
+    let options = input.options;
+    let of = (&**input.ir, &dependencies);
+    let scope = Scope::of(&options.limit, of, input.state, options.destroy)?;
+    within(&moves, |id| scope.selects(id))?;
+    let graph = graph(input, &dependencies, &scope)?;
     let walk_state = Walk {
         input,
         forced_first: nodes::create_before_destroy(input.ir, &dependencies),
-        needed: nodes::needed_by_providers(input.ir, &dependencies),
+        scope,
         dependencies,
         providers: input
             .ir
@@ -110,7 +141,13 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
             .keys()
             .map(|id| (id.as_str(), OnceCell::new()))
             .collect(),
-        found: Mutex::default(),
+        moves,
+        imports: input.ir.imports.iter().map(|i| (&i.to, &i.id)).collect(),
+        found: Mutex::new(Found {
+            diagnostics: warnings,
+            outputs: variables(input.ir).into_iter().collect(),
+            ..Found::default()
+        }),
     };
     walk(
         &graph,
@@ -127,20 +164,37 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
         .deposed
         .sort_by(|a, b| (&a.target.id, &a.key).cmp(&(&b.target.id, &b.key)));
     found.drift.sort_by(|a, b| a.target.id.cmp(&b.target.id));
+    if options.limit != Limit::Nothing {
+        found.diagnostics.push(target::warning());
+    }
     Ok(Plan {
         ir: Arc::clone(input.ir),
-        destroy: input.options.destroy,
+        destroy: options.destroy,
+        refresh_only: options.refresh_only,
+        selected: walk_state.scope.selected,
         changes: found.changes,
         deposed: found.deposed,
         data: found.data,
         outputs: found.outputs,
         drift: found.drift,
-        warnings: found.diagnostics.into_result()?,
+        checks: found.checks,
+        warnings: found.diagnostics.into_result().map_err(|mut errors| {
+            errors.extend(found.broken.clone());
+            errors
+        })?,
+        broken: found.broken,
+        moves: walk_state.moves,
+        imports: found.imports,
+        unresolved: found.unresolved,
     })
 }
 
 /// Providers, resources, data sources and orphans, each after what its configuration depends on.
-fn graph(input: StackInput<'_>, dependencies: &Dependencies) -> Result<Dag<Node>, Diagnostics> {
+fn graph(
+    input: StackInput<'_>,
+    dependencies: &Dependencies,
+    scope: &Scope,
+) -> Result<Dag<Node>, Diagnostics> {
     let ir = input.ir;
     let ids = dependencies.dag();
     let mut dag = Dag::new();
@@ -161,7 +215,7 @@ fn graph(input: StackInput<'_>, dependencies: &Dependencies) -> Result<Dag<Node>
         .map(|id| (provider_node(id), Node::Provider(id.clone())));
     let mut kinds: HashMap<Id, Node> = resources.chain(data).chain(providers).collect();
     for (_, id) in ids.nodes() {
-        if let Some(node) = kinds.remove(id) {
+        if let Some(node) = kinds.remove(id).filter(|_| scope.visits(id)) {
             nodes.insert(id, dag.add(node));
         }
     }
@@ -177,7 +231,7 @@ fn graph(input: StackInput<'_>, dependencies: &Dependencies) -> Result<Dag<Node>
         .state
         .resources
         .iter()
-        .filter(|(id, _)| !nodes.contains_key(id))
+        .filter(|(id, _)| dependencies.node(id.as_str()).is_none() && scope.selects(id))
     {
         let node = dag.add(Node::Orphan(id.clone()));
         if let Some(provider) = nodes.get(&provider_node(&stored.provider)) {
@@ -207,10 +261,18 @@ fn name(ir: &Ir, node: &Node) -> String {
 
 async fn visit(walk: &Walk<'_>, node: &Node) -> Result<(), ()> {
     let result = match node {
-        Node::Resource(i) => nodes::resource(walk, &walk.input.ir.resources[*i]).await,
-        Node::Data(i) => nodes::data(walk, &walk.input.ir.data_sources[*i]).await,
+        Node::Resource(i) => {
+            let resource = &walk.input.ir.resources[*i];
+            let planning = nodes::resource(walk, resource);
+            conditions::around(walk, (&resource.id, &resource.meta), planning).await
+        }
+        Node::Data(i) => {
+            let source = &walk.input.ir.data_sources[*i];
+            let planning = data_node::data(walk, source);
+            conditions::around(walk, (&source.id, &source.meta), planning).await
+        }
         Node::Provider(id) => nodes::provider(walk, id).await,
-        Node::Orphan(id) => nodes::orphan(walk, id).await,
+        Node::Orphan(id) => orphan::orphan(walk, id).await,
     };
     result.map_err(|diagnostics| {
         walk.found(|f| {
@@ -265,15 +327,31 @@ impl Walk<'_> {
 
     /// Resources and data sources that a node directly depends on, those of its provider's configuration included.
     pub(super) fn dependencies(&self, id: &Id, provider: &str) -> Vec<Id> {
-        let own = self
-            .dependencies
-            .dependencies(id.as_str())
-            .filter(|on| !on.as_str().starts_with("provider."));
-        let provider = provider_node(provider);
-        let all: BTreeSet<&Id> = own
-            .chain(self.dependencies.dependencies(provider.as_str()))
-            .collect();
-        all.into_iter().cloned().collect()
+        self.dependencies.objects(id, provider)
+    }
+
+    /// Where the objects of a resource come from, if that is another type or provider.
+    pub(super) fn crossing(&self, id: &Id) -> Option<&Crossing> {
+        self.moves.get(id)?.crossing.as_ref()
+    }
+
+    /// Everything that nodes depend on, directly or not.
+    pub(super) fn ancestors(&self, ids: &[Id]) -> Vec<Id> {
+        let dag = self.dependencies.dag();
+        let nodes = ids
+            .iter()
+            .filter_map(|id| self.dependencies.node(id.as_str()));
+        let ancestors = dag.ancestors(nodes);
+        ancestors.into_iter().map(|n| dag[n].clone()).collect()
+    }
+
+    /// Resources that a node itself refers to or explicitly depends on.
+    pub(super) fn resources_of(&self, id: &Id) -> Vec<Id> {
+        let direct = self.dependencies.dependencies(id.as_str());
+        self.found(|f| {
+            let resources = direct.filter(|on| f.changes.contains_key(*on));
+            resources.cloned().collect()
+        })
     }
 
     /// Publishes what others may refer to.

@@ -39,6 +39,7 @@ impl Plugin {
             }
             return Ok(Self { session, catalog });
         }
+        let cache = cache.filter(|_| launch.running.is_none());
         let cached = cache.and_then(|cache| cache.get(&launch.program));
         let told = if let Some(told) = cached {
             told

@@ -48,10 +48,10 @@ trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// Connects to a plugin that listens at `address`.
+/// Connects to a plugin that listens at `address`; without a configuration, without encryption.
 pub(super) async fn connect(
     address: &Address,
-    config: ClientConfig,
+    config: Option<ClientConfig>,
 ) -> Result<Channel, ConnectError> {
     match tokio::time::timeout(CONNECT_TIMEOUT, open(address, config)).await {
         Ok(result) => result,
@@ -59,15 +59,19 @@ pub(super) async fn connect(
     }
 }
 
-async fn open(address: &Address, config: ClientConfig) -> Result<Channel, ConnectError> {
+async fn open(address: &Address, config: Option<ClientConfig>) -> Result<Channel, ConnectError> {
     let plain: Box<dyn Stream> = match address {
         Address::Unix(path) => Box::new(UnixStream::connect(path).await?),
         Address::Tcp(address) => Box::new(TcpStream::connect(address).await?),
     };
-    let name = ServerName::try_from(SERVER_NAME)?;
-    let stream = TlsConnector::from(Arc::new(config))
-        .connect(name, plain)
-        .await?;
+    let stream = match config {
+        Some(config) => {
+            let name = ServerName::try_from(SERVER_NAME)?;
+            let connector = TlsConnector::from(Arc::new(config));
+            Box::new(connector.connect(name, plain).await?)
+        }
+        None => plain,
+    };
     // A plugin serves one connection for its whole life: what comes after it is not the same plugin.
     let once = Arc::new(Mutex::new(Some(TokioIo::new(stream))));
     let connector = tower::service_fn(move |_: Uri| {

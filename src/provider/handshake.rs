@@ -34,7 +34,7 @@ pub struct Handshake {
 }
 
 /// Where a plugin listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     /// A Unix domain socket.
     Unix(PathBuf),

@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 
 use super::connect::ConnectError;
 use super::handshake::HandshakeError;
+use super::reattach::Running;
 use super::rpc::Protocol;
 use super::stderr::verbosity;
 use super::tls::TlsError;
@@ -26,6 +27,8 @@ pub struct Launch {
     pub program: PathBuf,
     /// `argv[0]`, if it is to differ from `program`.
     pub argv0: Option<OsString>,
+    /// The process to use instead of starting one.
+    pub running: Option<Running>,
     /// Variables to set beside the inherited environment and those every plugin gets; they win over both.
     pub env: Vec<(OsString, OsString)>,
 }
@@ -36,6 +39,7 @@ impl Launch {
         Self {
             program: program.into(),
             argv0: None,
+            running: None,
             env: Vec::new(),
         }
     }

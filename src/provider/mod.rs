@@ -1,5 +1,6 @@
 //! The provider plugin: one interface over protocols 5 and 6, on our own types.
 
+mod address;
 mod cache;
 mod calls;
 mod catalog;
@@ -14,6 +15,7 @@ mod plugin;
 mod pool;
 pub mod proto;
 mod provider;
+mod reattach;
 mod resource;
 mod rpc;
 mod schema;
@@ -28,11 +30,13 @@ mod transient;
 mod upgrade;
 mod write_only;
 
+pub use address::{ProviderAddress, provider_address};
 pub use connect::ConnectError;
 pub use handshake::{Address, Handshake, HandshakeError};
 pub(crate) use launch::MAGIC_COOKIE;
 pub use launch::{Launch, LaunchError};
 pub use pool::Pool;
+pub use reattach::{Reattach, ReattachError, Running};
 
 pub use provider::{
     ApplyRequest, ApplyResponse, Identity, ImportRequest, Imported, Lease, MoveRequest, Moved,

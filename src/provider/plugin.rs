@@ -13,6 +13,7 @@ use super::connect::{connect, drain_output};
 use super::handshake::{Address, Handshake};
 use super::launch::{Launch, LaunchError, spawn};
 use super::proto::plugin;
+use super::reattach::Running;
 use super::rpc::{Protocol, connection, unary};
 use super::stderr::Stderr;
 use super::tls::{TlsError, TlsIdentity};
@@ -31,13 +32,38 @@ pub(super) struct Process {
     /// The protocol it speaks.
     pub(super) protocol: Protocol,
     stderr: Option<Stderr>,
-    child: Supervised,
+    /// None if it was running already.
+    child: Option<Supervised>,
+    /// Whether it goes on when we are done with it.
+    stays: bool,
 }
 
 impl Process {
     /// Starts a plugin and connects to it. `name` marks its log lines.
     pub(super) async fn start(launch: &Launch, name: &str) -> Result<Self, LaunchError> {
-        Self::start_within(START_TIMEOUT, launch, name).await
+        match &launch.running {
+            Some(running) => Self::attach(running, launch, name).await,
+            None => Self::start_within(START_TIMEOUT, launch, name).await,
+        }
+    }
+
+    /// Connects to a plugin that runs already.
+    async fn attach(running: &Running, launch: &Launch, name: &str) -> Result<Self, LaunchError> {
+        let channel =
+            connect(&running.address, None)
+                .await
+                .map_err(|source| LaunchError::Connect {
+                    program: launch.program.clone(),
+                    source,
+                })?;
+        tokio::spawn(drain_output(channel.clone(), name.to_owned()));
+        Ok(Self {
+            channel,
+            protocol: running.protocol,
+            stderr: None,
+            child: None,
+            stays: running.stays,
+        })
     }
 
     async fn start_within(
@@ -74,7 +100,7 @@ impl Process {
         let config = certificate
             .and_then(|c| identity.client_config(c))
             .map_err(tls)?;
-        let channel = connect(&handshake.address, config)
+        let channel = connect(&handshake.address, Some(config))
             .await
             .map_err(|source| LaunchError::Connect {
                 program: program(),
@@ -85,13 +111,14 @@ impl Process {
             channel,
             protocol: handshake.protocol,
             stderr,
-            child,
+            child: Some(child),
+            stays: false,
         })
     }
 
     /// How the process ended; waits a moment for an end that is under way. `None` while it runs.
     pub(super) async fn exit_status(&self) -> Option<String> {
-        let mut exit = self.child.exit.clone();
+        let mut exit = self.child.as_ref()?.exit.clone();
         let ended = timeout(EXIT_TIMEOUT, exit.wait_for(Option::is_some)).await;
         ended.ok()?.ok()?.clone()
     }
@@ -101,8 +128,11 @@ impl Process {
         last_words(self.stderr.as_ref()).await
     }
 
-    /// Asks it to end, and kills it if it does not.
+    /// Asks it to end, and kills it if it does not and is our own.
     pub(super) async fn shutdown(&self) {
+        if self.stays {
+            return;
+        }
         let ask = unary::<_, plugin::Empty>(
             connection(self.channel.clone()),
             "/plugin.GRPCController/Shutdown",
@@ -110,8 +140,9 @@ impl Process {
         );
         // A plugin that ends at once may leave the call unanswered, one that hangs does not answer at all.
         let _ = timeout(EXIT_TIMEOUT, ask).await;
-        if self.exit_status().await.is_none() {
-            self.child.kill.notify_one();
+        let ended = self.exit_status().await.is_some();
+        if let (false, Some(child)) = (ended, &self.child) {
+            child.kill.notify_one();
             self.exit_status().await;
         }
     }

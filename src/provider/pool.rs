@@ -10,15 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
 use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 
+use super::address::{ProviderAddress, provider_address};
 use super::cache::SchemaCache;
 use super::client::Plugin;
+use super::handshake;
 use super::launch::Launch;
 use super::open::Open;
 use super::provider::Provider;
+use super::reattach::Reattach;
 use super::rpc::CallCounts;
-use super::source::{Places, resolve};
+use super::source::{Places, SourceError, install, resolve};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::registry::{Address, Installer};
 use crate::schema::ProviderSchema;
 use crate::value::Value;
 
@@ -29,6 +34,8 @@ use crate::value::Value;
 /// known by, one that was configured with unknown values is not found again once they are known.
 pub struct Pool {
     places: Places,
+    installer: Option<Arc<Installer>>,
+    running: Reattach,
     env: Vec<(OsString, OsString)>,
     cache: Option<SchemaCache>,
     counts: Arc<CallCounts>,
@@ -63,6 +70,8 @@ impl Pool {
     pub fn new(places: Places, env: Vec<(OsString, OsString)>) -> Self {
         Self {
             places,
+            installer: None,
+            running: Reattach::default(),
             env,
             cache: None,
             counts: Arc::default(),
@@ -77,6 +86,20 @@ impl Pool {
     #[must_use]
     pub fn caching_schemas(mut self, folder: PathBuf) -> Self {
         self.cache = Some(SchemaCache::new(folder));
+        self
+    }
+
+    /// The same, with providers that run already and are used as they are.
+    #[must_use]
+    pub fn attaching(mut self, running: Reattach) -> Self {
+        self.running = running;
+        self
+    }
+
+    /// The same, with what installs providers whose source is an address in a registry.
+    #[must_use]
+    pub fn installing(mut self, installer: Arc<Installer>) -> Self {
+        self.installer = Some(installer);
         self
     }
 
@@ -128,6 +151,13 @@ impl Pool {
         }
     }
 
+    /// The registry address of the provider `id`, as far as its source or the place of its program tells: what another
+    /// provider is told that takes over its objects.
+    pub fn address(&self, id: &str, source: &str) -> Option<ProviderAddress> {
+        let launch = resolve(id, source, &self.places).ok();
+        provider_address(source, launch.as_ref().map(|l| &*l.program))
+    }
+
     /// How often each call was made so far.
     pub fn calls(&self) -> Arc<CallCounts> {
         self.counts.clone()
@@ -151,10 +181,7 @@ impl Pool {
         id: &str,
         source: &str,
     ) -> Result<(Launch, Arc<Source>, Arc<Plugin>), Diagnostics> {
-        let mut launch = resolve(id, source, &self.places).map_err(|e| Diagnostic {
-            hint: e.hint(),
-            ..Diagnostic::error("Cannot find provider").detail(e.to_string())
-        })?;
+        let mut launch = self.launch(id, source).await?;
         launch.env.clone_from(&self.env);
         let source = shared(lock(&self.sources).entry(launch.clone()));
         let first = source
@@ -165,6 +192,49 @@ impl Pool {
         Ok((launch, source, plugin))
     }
 
+    /// The program of a provider, installed if need be.
+    async fn launch(&self, id: &str, source: &str) -> Result<Launch, Diagnostics> {
+        if let Some(running) = self.running.find(id, source) {
+            let program = match &running.address {
+                handshake::Address::Unix(path) => path.clone(),
+                handshake::Address::Tcp(address) => address.into(),
+            };
+            return Ok(Launch {
+                running: Some(running.clone()),
+                ..Launch::program(program)
+            });
+        }
+        let found = match &self.installer {
+            Some(installer) if Address::is_meant(source) => {
+                let (id, source) = (id.to_owned(), source.to_owned());
+                let installer = installer.clone();
+                let found = spawn_blocking(move || install(&id, &source, &installer)).await;
+                found.map_err(|e| {
+                    Diagnostic::error("Cannot install provider").detail(e.to_string())
+                })?
+            }
+            _ => resolve(id, source, &self.places),
+        };
+        found.map_err(|e| self.problem(source, &e).into())
+    }
+
+    fn problem(&self, source: &str, error: &SourceError) -> Diagnostic {
+        let what = match error {
+            SourceError::Install { .. } => "Cannot install provider",
+            _ => "Cannot find provider",
+        };
+        let forgotten = Address::is_meant(source) && self.places.working_dir.join(source).exists();
+        let hint = if forgotten {
+            Some(format!("a path starts with ./ or /: write \"./{source}\""))
+        } else {
+            error.hint()
+        };
+        Diagnostic {
+            hint,
+            ..Diagnostic::error(what).detail(error.to_string())
+        }
+    }
+
     /// A process that is not configured yet; `first` if nobody took it.
     async fn unused(
         &self,
@@ -173,7 +243,8 @@ impl Pool {
         source: &Source,
         first: Arc<Plugin>,
     ) -> Result<Arc<Plugin>, Diagnostics> {
-        if source.taken.swap(true, Ordering::Relaxed) {
+        // Who runs it must be able to watch all of it in one process.
+        if launch.running.is_none() && source.taken.swap(true, Ordering::Relaxed) {
             self.start(id, launch, Some(&first)).await
         } else {
             Ok(first)

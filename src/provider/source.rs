@@ -1,9 +1,11 @@
 //! From a provider's `source` to the program to start.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::launch::Launch;
 use crate::fs;
+use crate::registry::{Address, AddressError, InstallError, Installer, Platform};
 
 /// `argv[0]` under which our own binary serves the `builtin` provider.
 pub const BUILTIN_ARGV0: &str = "terraform-provider-builtin";
@@ -28,17 +30,21 @@ pub struct Places {
 /// Why a source names no program.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It is neither `builtin` nor a path.
-    #[error(
-        "provider {id}: source {source_text:?} is a registry address, which is not supported yet"
-    )]
+    /// It is neither `builtin` nor a path, nor an address.
+    #[error("provider {id}: source {source}")]
     Address {
         /// Id of the provider.
         id: String,
-        /// The source.
-        source_text: String,
-        /// Whether a file of that name is there.
-        path_exists: bool,
+        /// What is wrong with it as an address.
+        source: AddressError,
+    },
+    /// It could not be installed.
+    #[error("provider {id}: {source}")]
+    Install {
+        /// Id of the provider.
+        id: String,
+        /// Why.
+        source: Arc<InstallError>,
     },
     /// `~` without a home folder.
     #[error("provider {id}: source {source_text:?} needs a home folder, and there is none")]
@@ -57,7 +63,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// A folder without a provider for this machine.
-    #[error("provider {id}: no {PREFIX}* for {} in {}", platform(), .path.display())]
+    #[error("provider {id}: no {PREFIX}* for {} in {}", Platform::current(), .path.display())]
     Empty {
         /// Id of the provider.
         id: String,
@@ -88,25 +94,34 @@ impl SourceError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Address {
-                source_text,
-                path_exists: true,
-                ..
-            } => Some(format!(
-                "a path starts with ./ or /: write \"./{source_text}\""
-            )),
-            Self::Address { .. } => Some(
-                "use the path of a provider program or package, for example \
-                 `source = pkgs.terraform-providers.<name>;`, or \"builtin\""
-                    .to_owned(),
-            ),
+            Self::Address { source, .. } => source.hint(),
+            Self::Install { source, .. } => source.hint(),
             Self::Ambiguous { .. } => Some("name the program itself".to_owned()),
             _ => None,
         }
     }
 }
 
-/// Finds the program of the provider `id`.
+/// Finds the program of the provider whose source is an address in a registry, installing it if need be. Blocks.
+pub(super) fn install(
+    id: &str,
+    source: &str,
+    installer: &Installer,
+) -> Result<Launch, SourceError> {
+    let address = address(id, source, installer.default_host())?;
+    let program = installer.program(&address);
+    let id = id.to_owned();
+    program
+        .map(Launch::program)
+        .map_err(|source| SourceError::Install { id, source })
+}
+
+fn address(id: &str, source: &str, default_host: &str) -> Result<Address, SourceError> {
+    let id = id.to_owned();
+    Address::parse(source, default_host).map_err(|source| SourceError::Address { id, source })
+}
+
+/// Finds the program of the provider `id` on this machine.
 ///
 /// `source` is `builtin`, the path of an executable, or the path of a folder: one that contains `terraform-provider-*`,
 /// a nixpkgs package, or an unpacked filesystem mirror. Of several versions the greatest is taken; of several providers
@@ -128,13 +143,6 @@ pub fn resolve(id: &str, source: &str, places: &Places) -> Result<Launch, Source
         }
         _ => places.working_dir.join(source),
     };
-    if !source.starts_with(['/', '.', '~']) {
-        return Err(SourceError::Address {
-            id,
-            source_text: source.to_owned(),
-            path_exists: path.exists(),
-        });
-    }
     if path.is_dir() {
         return in_folder(id, path).map(Launch::program);
     }
@@ -198,7 +206,7 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), fs:
     for path in entries.iter().filter(|path| path.is_dir()) {
         // The last level of a mirror is the platform.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if depth > 1 || name == platform() {
+        if depth > 1 || name == Platform::current().to_string() {
             search(path, depth - 1, found)?;
         }
     }
@@ -229,21 +237,6 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     version.split('.').map(|n| n.parse().ok()).collect()
 }
 
-/// This machine's platform in the words of the provider registry, such as `linux_amd64`.
-fn platform() -> String {
-    let os = match std::env::consts::OS {
-        "macos" => "darwin",
-        os => os,
-    };
-    let arch = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        arch => arch,
-    };
-    format!("{os}_{arch}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,7 +265,7 @@ mod tests {
     fn finds_programs_in_every_layout() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();
-        let platform = platform();
+        let platform = Platform::current();
         let packaged = format!(
             "libexec/terraform-providers/registry.terraform.io/hashicorp/random/3.7.2/{platform}/terraform-provider-random_3.7.2"
         );
@@ -327,8 +320,6 @@ mod tests {
         touch(root, "two/terraform-provider-b");
         touch(root, "empty/readme");
         let cases = [
-            ("hashicorp/random", "registry address"),
-            ("random", "registry address"),
             ("./nothing", "does not exist"),
             ("./empty", "no terraform-provider-*"),
             ("./two", "several providers: a, b"),
@@ -341,8 +332,6 @@ mod tests {
                 "{text}"
             );
         }
-        let error = resolve("p", "two", &places(root)).unwrap_err();
-        assert!(error.hint().unwrap().contains("./two"));
         let nowhere = Places {
             home: None,
             ..places(root)

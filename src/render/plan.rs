@@ -8,7 +8,7 @@ use super::pair::Pair;
 use super::print::{Level, Printer};
 use super::style::{Label, Style};
 use super::text::count;
-use crate::json::{Change, Mode, PlanDoc, ResourceChange, Shape};
+use crate::json::{Change, Importing, Mode, PlanDoc, ResourceChange, Shape};
 
 /// The whole text of a plan: drift, changes, outputs, builds, summary. Warnings are left to whoever reports problems.
 pub fn plan(plan: &PlanDoc, style: Style) -> String {
@@ -19,7 +19,12 @@ pub fn plan(plan: &PlanDoc, style: Style) -> String {
         .iter()
         .map(|c| drifted(c, printer))
         .collect();
-    section(&mut text, style, "Changed outside of nivis:", &drift);
+    section(
+        &mut text,
+        style,
+        "Note: objects have changed outside of nivis",
+        &drift,
+    );
     let changes = plan.resource_changes.iter().filter(|c| is_shown(c));
     let changes: Vec<_> = changes.map(|c| changed(c, printer)).collect();
     section(&mut text, style, "nivis will do this:", &changes);
@@ -88,7 +93,10 @@ fn changed(change: &ResourceChange, printer: Printer) -> String {
         .deposed
         .as_ref()
         .map(|key| format!(" (left over from a replacement: {key})"));
-    let heading = format!("# {id}{} {}", deposed.unwrap_or_default(), verdict(change));
+    let heading = match &change.previous_nivis_id {
+        Some(from) if only_moved(change) => format!("# {from} has moved to {id}"),
+        _ => format!("# {id}{} {}", deposed.unwrap_or_default(), verdict(change)),
+    };
     let _ = writeln!(text, "  {}", style.paint(Label::Strong, &heading));
     for remark in remarks(change) {
         let _ = writeln!(
@@ -139,6 +147,11 @@ fn symbol(change: &Change) -> (&'static str, Label) {
     }
 }
 
+/// Whether nothing else happens to an object than that it has another id.
+fn only_moved(change: &ResourceChange) -> bool {
+    change.change.is_no_op() && change.change.importing.is_none()
+}
+
 /// What happens, as the end of a sentence about the object.
 fn verdict(change: &ResourceChange) -> &'static str {
     match (&change.change.actions[..], change.action_reason) {
@@ -151,7 +164,6 @@ fn verdict(change: &ResourceChange) -> &'static str {
         ([_, _], Some("replace_by_request")) => "will be replaced, as requested",
         ([_, _], Some("replace_by_triggers")) => "will be replaced because of what triggers it",
         ([_, _], _) => "must be replaced",
-        _ if change.previous_address.is_some() => "has moved",
         _ => "will be imported",
     }
 }
@@ -164,25 +176,35 @@ fn remarks(change: &ResourceChange) -> Vec<String> {
         Some("delete_because_wrong_repetition") => Some("the resource is repeated in another way"),
         Some("delete_because_count_index") => Some("its index is beyond the count"),
         Some("delete_because_each_key") => Some("its key is not in the configuration"),
+        Some("delete_because_no_move_target") => {
+            Some("it has moved to an id that is not in the configuration")
+        }
         Some("read_because_config_unknown") => Some("its configuration is not known yet"),
         Some("read_because_dependency_pending") => Some("it depends on a resource that changes"),
         _ => None,
     };
     let moved = change
-        .previous_address
+        .previous_nivis_id
         .as_ref()
+        .filter(|_| !only_moved(change))
         .map(|from| format!("moved from {from}"));
-    let imported = change
-        .change
-        .importing
-        .as_ref()
-        .map(|by| format!("imported by id {}", super::text::quoted(&by.id)));
+    let imported = change.change.importing.as_ref().map(imported_by);
     reason
         .map(|reason| format!("because {reason}"))
         .into_iter()
         .chain(moved)
         .chain(imported)
         .collect()
+}
+
+fn imported_by(by: &Importing) -> String {
+    match (&by.id, &by.identity) {
+        (Some(id), _) => format!("imported by id {}", super::text::quoted(id)),
+        (None, identity) => {
+            let identity = identity.as_ref().map(ToString::to_string);
+            format!("imported by identity {}", identity.unwrap_or_default())
+        }
+    }
 }
 
 /// One object that is not as the state says.
@@ -230,11 +252,17 @@ fn summary(plan: &PlanDoc, style: Style) -> String {
         .iter()
         .filter(|c| c.change.importing.is_some())
         .count();
+    let moves = plan
+        .resource_changes
+        .iter()
+        .filter(|c| c.previous_address.is_some())
+        .count();
     let (add, update, destroy) = (number("create"), number("update"), number("delete"));
     let extra = [
         (imports, "import"),
         (number("read"), "read"),
         (number("forget"), "forget"),
+        (moves, "move"),
     ];
     let mut counts: Vec<String> = Vec::new();
     counts.extend(
@@ -253,7 +281,11 @@ fn summary(plan: &PlanDoc, style: Style) -> String {
             .map(|(n, what)| format!("{n} to {what}")),
     );
     let objects = plan.resource_changes.iter().any(is_shown);
-    let line = if objects {
+    let line = if plan.nivis.refresh_only && plan.has_changes() {
+        "Nothing will be changed in the world; applying this records what was found.".to_owned()
+    } else if plan.nivis.refresh_only {
+        "No changes. The state matches what was found.".to_owned()
+    } else if objects {
         format!("Plan: {}.", counts.join(", "))
     } else if plan.has_changes() {
         "No object will be touched; only outputs change.".to_owned()
@@ -273,7 +305,7 @@ fn summary(plan: &PlanDoc, style: Style) -> String {
 mod tests {
     use super::*;
     use crate::json::testing::{Case, output};
-    use crate::json::{DeferredPart, Extras, Importing, PlannedBuild};
+    use crate::json::{DeferredPart, Extras, PlannedBuild};
 
     fn text(changes: Vec<ResourceChange>) -> String {
         let doc = PlanDoc {
@@ -917,8 +949,19 @@ mod tests {
         };
         let mut imported = change("imported", "no-op", None);
         imported.change.importing = Some(Importing {
-            id: "i-1".to_owned(),
+            id: Some("i-1".to_owned()),
+            identity: None,
         });
+        let mut identified = change("identified", "update", None);
+        identified.change.importing = Some(Importing {
+            id: None,
+            identity: Some(serde_json::json!({"name": "i"})),
+        });
+        let moved = |change| ResourceChange {
+            previous_address: Some("test_thing.old".to_owned()),
+            previous_nivis_id: Some("a.test_thing.old".to_owned()),
+            ..change
+        };
         let text = text(vec![
             change("created", "create", None),
             change("updated", "update", None),
@@ -937,15 +980,10 @@ mod tests {
                 deposed: Some("0123abcd".to_owned()),
                 ..change("deposed", "delete", None)
             },
-            ResourceChange {
-                previous_address: Some("a.test_thing.old".to_owned()),
-                ..change("moved", "no-op", None)
-            },
-            ResourceChange {
-                previous_address: Some("a.test_thing.old".to_owned()),
-                ..change("moving", "update", None)
-            },
+            moved(change("moved", "no-op", None)),
+            moved(change("moving", "update", None)),
             imported,
+            identified,
             change("kept", "no-op", None),
         ]);
         let headings: Vec<&str> = text
@@ -975,8 +1013,7 @@ mod tests {
           . resource "test_thing" "forgotten" {
           # a.test_thing.deposed (left over from a replacement: 0123abcd) will be destroyed
           - resource "test_thing" "deposed" {
-          # a.test_thing.moved has moved
-          # (moved from a.test_thing.old)
+          # a.test_thing.old has moved to a.test_thing.moved
             resource "test_thing" "moved" {
           # a.test_thing.moving will be updated in place
           # (moved from a.test_thing.old)
@@ -984,7 +1021,10 @@ mod tests {
           # a.test_thing.imported will be imported
           # (imported by id "i-1")
             resource "test_thing" "imported" {
-        Plan: 1 to import, 4 to add, 2 to change, 6 to destroy, 1 to forget.
+          # a.test_thing.identified will be updated in place
+          # (imported by identity {"name":"i"})
+          ~ resource "test_thing" "identified" {
+        Plan: 2 to import, 4 to add, 3 to change, 6 to destroy, 1 to forget, 2 to move.
         "#);
     }
 
@@ -1033,6 +1073,7 @@ mod tests {
                 .map(|(name, change)| (name.to_owned(), change))
                 .collect(),
             nivis: Extras {
+                refresh_only: false,
                 builds: vec![PlannedBuild {
                     path: "/nix/store/abc-image.drv".to_owned(),
                     used_by: vec!["a.test_thing.x".to_owned()],
@@ -1046,7 +1087,7 @@ mod tests {
             ..PlanDoc::default()
         };
         insta::assert_snapshot!(plan(&doc, Style::new(false)), @r#"
-        Changed outside of nivis:
+        Note: objects have changed outside of nivis
 
           # a.test_thing.drifted has changed
           ~ resource "test_thing" "drifted" {

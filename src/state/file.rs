@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
+use super::check;
 use super::codec::{self, Stored, Text};
 use super::members::{FormError, Members};
 use super::{Extra, State};
@@ -119,6 +120,10 @@ pub fn encode(state: &State, journal: Option<&str>) -> Result<Vec<u8>, EncodeErr
     )?;
     let inputs: Vec<_> = state.derive_inputs.iter().map(Stored).collect();
     lines.member("derive_inputs", "derive_inputs", &inputs)?;
+    if !state.check_results.is_empty() {
+        let results: Vec<_> = state.check_results.iter().map(Stored).collect();
+        lines.member("check_results", "check_results", &results)?;
+    }
     for (name, text) in &state.extra {
         lines.member(name, name, &Text(name, text))?;
     }
@@ -242,6 +247,7 @@ fn snapshot(mut members: Members<'_>) -> Result<Snapshot, FormError> {
     let resources = members.take_with("resources", |text| Members::parse(text)?.map(resource))?;
     let outputs = members.take_with("outputs", codec::outputs)?;
     let derive_inputs = members.take_with("derive_inputs", codec::derive_inputs)?;
+    let check_results = members.take_with("check_results", check::records)?;
     let missing = |name| FormError::new("is missing").within(name);
     let extra: Extra = members.rest();
     Ok(Snapshot {
@@ -251,6 +257,7 @@ fn snapshot(mut members: Members<'_>) -> Result<Snapshot, FormError> {
             resources: resources.ok_or_else(|| missing("resources"))?,
             outputs: outputs.ok_or_else(|| missing("outputs"))?,
             derive_inputs: derive_inputs.unwrap_or_default(),
+            check_results: check_results.unwrap_or_default(),
             extra,
         },
         journal,

@@ -200,6 +200,7 @@ fn addresses(records: &[Record]) -> String {
             Record::Outcome(outcome) => outcome.id.as_str(),
             Record::Outputs(_) => "outputs",
             Record::DeriveInputs(_) => "derive_inputs",
+            Record::CheckResults(_) => "check_results",
         })
         .collect();
     ids.join(", ")

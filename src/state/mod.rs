@@ -1,6 +1,7 @@
 //! What we made last time: model, file format, journal, locks, backends.
 
 mod backend;
+mod check;
 mod codec;
 mod file;
 mod journal;
@@ -18,6 +19,7 @@ mod testing;
 mod time;
 
 pub use backend::{Backend, BackendError, Contents, LockGuard};
+pub use check::{CheckRecord, CheckStatus, CheckSubject};
 pub use file::{EncodeError, FileError, Snapshot, VERSION, decode, encode};
 pub use journal::{JournalError, Start};
 pub use local::Local;

@@ -7,10 +7,11 @@ use std::time::SystemTime;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use super::check;
 use super::codec::{self, Stored};
 use super::members::{FormError, Members};
 use super::time::rfc3339;
-use super::{DeriveInput, OutputValue, ResourceState, State};
+use super::{CheckRecord, DeriveInput, OutputValue, ResourceState, State};
 use crate::addr::Id;
 
 /// One fact.
@@ -24,6 +25,8 @@ pub enum Record {
     Outputs(BTreeMap<String, OutputValue>),
     /// [`State::derive_inputs`], all of them.
     DeriveInputs(Vec<DeriveInput>),
+    /// [`State::check_results`], all of them.
+    CheckResults(Vec<CheckRecord>),
 }
 
 /// A change that is about to be asked of a provider.
@@ -118,6 +121,7 @@ impl State {
             },
             Record::Outputs(outputs) => replace(&mut self.outputs, outputs),
             Record::DeriveInputs(inputs) => replace(&mut self.derive_inputs, inputs),
+            Record::CheckResults(results) => replace(&mut self.check_results, results),
         }
     }
 }
@@ -147,7 +151,7 @@ impl InFlight {
                 let object = (outcome.id.clone(), outcome.deposed.clone());
                 self.0.remove(&object).is_some()
             }
-            Record::Outputs(_) | Record::DeriveInputs(_) => false,
+            Record::Outputs(_) | Record::DeriveInputs(_) | Record::CheckResults(_) => false,
         }
     }
 
@@ -177,6 +181,10 @@ impl Serialize for Record {
             Self::DeriveInputs(inputs) => {
                 let inputs: Vec<_> = inputs.iter().map(Stored).collect();
                 map.serialize_entry("derive_inputs", &inputs)?;
+            }
+            Self::CheckResults(results) => {
+                let results: Vec<_> = results.iter().map(Stored).collect();
+                map.serialize_entry("check_results", &results)?;
             }
         }
         map.end()
@@ -231,6 +239,9 @@ fn record(text: &str) -> Result<Record, FormError> {
         members
             .take_with("derive_inputs", codec::derive_inputs)?
             .map(Record::DeriveInputs),
+        members
+            .take_with("check_results", check::records)?
+            .map(Record::CheckResults),
     ];
     members.finish()?;
     let mut known = kinds.into_iter().flatten();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::CheckRecord;
 use crate::addr::Id;
 use crate::ir::{Index, Ref};
 use crate::value::PathSet;
@@ -23,6 +24,8 @@ pub struct State {
     /// Outputs that Nix-computed leaves used in the last run, as its ledger held them: what the first ledger of the next
     /// run is seeded with. Never a sensitive value.
     pub derive_inputs: Vec<DeriveInput>,
+    /// How conditions came out in the last run.
+    pub check_results: Vec<CheckRecord>,
     /// Members that this version does not know.
     pub extra: Extra,
 }

@@ -6,8 +6,8 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
 use super::{
-    DeriveInput, Extra, Intent, Object, Operation, Outcome, OutputValue, Record, ResourceState,
-    State, Status,
+    CheckRecord, CheckStatus, CheckSubject, DeriveInput, Extra, Intent, Object, Operation, Outcome,
+    OutputValue, Record, ResourceState, State, Status,
 };
 use crate::addr::Id;
 use crate::ir::{Index, Ref};
@@ -108,6 +108,26 @@ prop_compose! {
     }
 }
 
+fn check_record() -> impl Strategy<Value = CheckRecord> {
+    let status = prop_oneof![
+        Just(CheckStatus::Pass),
+        Just(CheckStatus::Unknown),
+        Just(CheckStatus::Fail),
+        Just(CheckStatus::Error),
+    ];
+    let subject = prop_oneof![
+        id().prop_map(CheckSubject::Object),
+        any::<String>().prop_map(CheckSubject::Check),
+    ];
+    (subject, status, vec(any::<String>(), 0..3)).prop_map(|(subject, status, messages)| {
+        CheckRecord {
+            subject,
+            status,
+            messages,
+        }
+    })
+}
+
 prop_compose! {
     fn derive_input()(resource in id(), path in path(), value in json()) -> DeriveInput {
         DeriveInput { input: Ref { resource, path }, value }
@@ -121,9 +141,10 @@ prop_compose! {
         resources in btree_map(id(), resource(), 0..4),
         outputs in btree_map(any::<String>(), output(), 0..3),
         derive_inputs in vec(derive_input(), 0..3),
+        check_results in vec(check_record(), 0..3),
         extra in extra(),
     ) -> State {
-        State { serial, lineage, resources, outputs, derive_inputs, extra }
+        State { serial, lineage, resources, outputs, derive_inputs, check_results, extra }
     }
 }
 
@@ -146,6 +167,7 @@ pub(super) fn record() -> impl Strategy<Value = Record> {
         }),
         btree_map(any::<String>(), output(), 0..3).prop_map(Record::Outputs),
         vec(derive_input(), 0..3).prop_map(Record::DeriveInputs),
+        vec(check_record(), 0..3).prop_map(Record::CheckResults),
     ]
 }
 
@@ -197,6 +219,7 @@ pub(super) fn sample() -> State {
             },
             value: r#""c0ffee""#.into(),
         }],
+        check_results: Vec::new(),
         extra: Extra::new(),
     }
 }

@@ -21,6 +21,14 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
+    /// Notes the mistake of a host that sends no metadata although the schema has some.
+    pub(crate) fn expect_meta(&mut self, sent: bool) {
+        if !sent {
+            let what = "host mistake: the provider's metadata is missing";
+            self.diagnostics.push(problem(true, what, ""));
+        }
+    }
+
     pub(crate) fn refused(&self) -> bool {
         let error = i32::from(v6::diagnostic::Severity::Error);
         self.diagnostics.iter().any(|d| d.severity == error)
@@ -149,7 +157,15 @@ impl Fake {
         };
         let configured = self.configured();
         let applies = call.is("apply");
-        let needs_configuration = ["upgrade", "read", "plan", "apply", "import", "read_data"];
+        let needs_configuration = [
+            "upgrade",
+            "read",
+            "plan",
+            "apply",
+            "import",
+            "move",
+            "read_data",
+        ];
         let needs_private = call.private == Some(&[]) && (applies || object("prior").is_some());
         let rules = [
             (

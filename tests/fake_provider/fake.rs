@@ -8,7 +8,7 @@ use nivis::builtin::message::encode;
 use nivis::builtin::object::{get, with};
 use nivis::provider::proto::tfplugin6 as v6;
 use nivis::schema::implied_type;
-use nivis::value::{Type, Value, json};
+use nivis::value::{Refinement, Type, Unknown, Value, json};
 use serde_json::Value as Json;
 use tokio::sync::watch;
 use tonic::Status;
@@ -25,6 +25,8 @@ pub(crate) struct Options {
     pub(crate) protocol: u32,
     /// Whether destroys want to be planned.
     pub(crate) plan_destroy: bool,
+    /// Version of the identity schema.
+    pub(crate) identity_version: i64,
     /// The record, unless the provider's configuration names one.
     pub(crate) record: Option<PathBuf>,
     /// The call log.
@@ -156,6 +158,7 @@ impl Fake {
             What::Inconsistent => set("value", Value::string("inconsistent")),
             What::ForbiddenPlan => set("name", Value::string("forbidden")),
             What::UnknownAfterApply => set("echo", Value::unknown(Type::String)),
+            What::Refine => set("id", promised()),
             What::Null => Value::null(ty.clone()),
             _ => object.clone(),
         };
@@ -172,6 +175,16 @@ impl Fake {
             identity_data: Some(encode(&identity, &identity.ty())?),
         }))
     }
+}
+
+/// An unknown text of which the beginning is promised, and the promise is never kept.
+fn promised() -> Value {
+    let refinement = Refinement {
+        prefix: Some("never-".into()),
+        ..Refinement::default()
+    };
+    let ty = Type::String;
+    Unknown { ty, refinement }.into_value()
 }
 
 /// The type of a thing's identity.

@@ -47,6 +47,12 @@ pub(crate) enum What {
     ChangePrivate,
     Replace,
     ReplaceNowhere,
+    ReplaceUnseen,
+    Refine,
+    Keep,
+    Defer,
+    Several,
+    OtherType,
     Flood,
 }
 
@@ -72,6 +78,12 @@ impl TryFrom<String> for What {
             "change_private" => Self::ChangePrivate,
             "replace" => Self::Replace,
             "replace_nowhere" => Self::ReplaceNowhere,
+            "replace_unseen" => Self::ReplaceUnseen,
+            "refine" => Self::Refine,
+            "keep" => Self::Keep,
+            "defer" => Self::Defer,
+            "several" => Self::Several,
+            "other_type" => Self::OtherType,
             "flood" => Self::Flood,
             other => {
                 let milliseconds = other.strip_prefix("slow:").and_then(|ms| ms.parse().ok());

@@ -13,6 +13,7 @@
 //! | `FAKE_CALLS` | path of the call log |
 //! | `FAKE_FAULTS` | path of the faults, read again at every call; no file, no faults |
 //! | `FAKE_PLAN_DESTROY` | anything: destroys want to be planned (server capability) |
+//! | `FAKE_IDENTITY_VERSION` | version of the identity schema; 0 without it |
 //! | `FAKE_HANDSHAKE` | how to spoil the start: `junk`, `none`, `exit`, `wrong_core`, `wrong_protocol`, `netrpc`, `no_tls`, `slow` (200 ms late), `flood` (1 MiB to stderr first) |
 //!
 //! **Record**: one JSON line for each thing made, changed or unmade:
@@ -29,7 +30,8 @@
 //! `{"on":"apply","type":"fake_thing","match":{"name":"a"},"do":"error","legacy":true}`. `type`, `match` and `legacy` may be
 //! missing. `match` compares attributes of the first object there is of config, planned, proposed, prior, current. `on` is
 //! `schema`, `validate_provider`, `configure`, `validate`, `validate_data`, `upgrade`, `read`, `plan`, `apply` (any of `create`,
-//! `update`, `delete`, which can be named too), `import`, `read_data`, `open`, `renew`, `close`, `call` or `stop`. `legacy` marks the answer as that of an old SDK.
+//! `update`, `delete`, which can be named too), `import`, `move`, `read_data`, `open`, `renew`, `close`, `call` or `stop`. `legacy` marks
+//! the answer as that of an old SDK.
 //! `do` is one of:
 //!
 //! | `do` | effect |
@@ -52,10 +54,16 @@
 //! | `change_private` | the returned private bytes are `changed` |
 //! | `replace` | a plan asks to replace because of `name` |
 //! | `replace_nowhere` | a plan asks to replace because of attribute `no_such` |
+//! | `replace_unseen` | a plan asks to replace because of the write-only `secret_wo` |
+//! | `refine` | a plan promises that `id` will begin with `never-` |
+//! | `keep` | a removal is not carried out: the answer holds the object as it was |
+//! | `defer` | the answer says that the operation is deferred |
+//! | `several` | an import finds the thing twice |
+//! | `other_type` | an import says that what it found is a `fake_other` |
 //! | `flood` | 1 MiB of log lines on stderr, then as usual |
 //!
 //! It also checks its host, and answers with an error "host mistake: …" when a call comes before the schema was fetched or before
-//! the provider was configured, when it is configured twice, when a configuration holds a marker that should have been resolved
+//! the provider was configured, when it is configured twice, when it comes without the provider's metadata, when a configuration holds a marker that should have been resolved
 //! (`__ref`, `__derived`, `__build`, `__sensitiveRef`), when private bytes got lost, when a configuration is applied that is not
 //! wholly known, or when a process that was configured with an unknown `endpoint` is used to apply.
 
@@ -99,6 +107,9 @@ async fn main() -> ExitCode {
     let fake = fake::Fake::new(fake::Options {
         protocol,
         plan_destroy: var("FAKE_PLAN_DESTROY").is_some(),
+        identity_version: var("FAKE_IDENTITY_VERSION")
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(0),
         record: var("FAKE_RECORD").map(Into::into),
         calls: var("FAKE_CALLS").map(Into::into),
         faults: var("FAKE_FAULTS").map(Into::into),

@@ -59,6 +59,14 @@ pub(crate) fn provider_block() -> Block {
     }
 }
 
+/// The schema of what a module may tell the provider.
+pub(crate) fn meta_block() -> Block {
+    Block {
+        attributes: named([("module", text().optional())]),
+        ..Block::default()
+    }
+}
+
 /// The schema of the resource.
 pub(crate) fn thing_block(protocol: u32) -> Block {
     let mut secret_wo = text().optional().sensitive();

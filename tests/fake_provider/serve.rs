@@ -25,6 +25,11 @@ fn private(orders: &Orders, usual: Vec<u8>) -> Vec<u8> {
     }
 }
 
+fn deferral(orders: &Orders) -> Option<v6::Deferred> {
+    let reason = v6::deferred::Reason::AbsentPrereq.into();
+    (orders.what == What::Defer).then_some(v6::Deferred { reason })
+}
+
 #[async_trait]
 impl ProviderServer for Fake {
     async fn get_provider_schema(
@@ -40,6 +45,7 @@ impl ProviderServer for Fake {
         Ok(v6::get_provider_schema::Response {
             provider: Some(schema(0, resources::provider_block())),
             resource_schemas: [(THING.to_owned(), thing)].into(),
+            provider_meta: Some(schema(0, resources::meta_block())),
             data_source_schemas: [(THING.to_owned(), schema(0, resources::data_block()))].into(),
             ephemeral_resource_schemas: [(LOGIN.to_owned(), schema(0, transient::login_block()))]
                 .into(),
@@ -65,7 +71,7 @@ impl ProviderServer for Fake {
             ..Default::default()
         };
         let schema = v6::ResourceIdentitySchema {
-            version: 0,
+            version: self.options.identity_version,
             identity_attributes: vec![id],
         };
         Ok(v6::get_resource_identity_schemas::Response {
@@ -171,9 +177,12 @@ impl ProviderServer for Fake {
         let raw = request.raw_identity.unwrap_or_default().json;
         let identity = json::from_json(&raw, &identity_type())
             .map_err(|e| Status::invalid_argument(e.to_string()))?;
+        let call = Incoming::plain("UpgradeResourceIdentity", "upgrade_identity");
+        let orders = self.begin(call.of(&request.type_name)).await?;
+        let upgraded = Self::identity(&identity)?;
         Ok(v6::upgrade_resource_identity::Response {
-            upgraded_identity: Self::identity(&identity)?,
-            diagnostics: Vec::new(),
+            upgraded_identity: upgraded.filter(|_| orders.what != What::Absent),
+            diagnostics: orders.diagnostics,
         })
     }
 
@@ -189,6 +198,7 @@ impl ProviderServer for Fake {
             .with(&objects)
             .private(&request.private);
         let mut orders = self.begin(call).await?;
+        orders.expect_meta(request.provider_meta.is_some());
         let new = if orders.refused() {
             current.clone()
         } else {
@@ -198,8 +208,8 @@ impl ProviderServer for Fake {
             new_state: Self::pack(&mut orders, &new, &self.thing)?,
             new_identity: Self::identity(&new)?,
             private: private(&orders, request.private),
+            deferred: deferral(&orders),
             diagnostics: orders.diagnostics,
-            ..Default::default()
         })
     }
 
@@ -218,6 +228,7 @@ impl ProviderServer for Fake {
         let call = Incoming::plain("PlanResourceChange", "plan").of(&request.type_name);
         let call = call.with(&objects).private(&request.prior_private);
         let mut orders = self.begin(call).await?;
+        orders.expect_meta(request.provider_meta.is_some());
         if orders.refused() {
             return Ok(v6::plan_resource_change::Response {
                 diagnostics: orders.diagnostics,
@@ -225,7 +236,8 @@ impl ProviderServer for Fake {
             });
         }
         let (planned, mut replace) = if proposed.is_null() {
-            (proposed, Vec::new())
+            let kept = orders.what == What::Keep;
+            (if kept { prior } else { proposed }, Vec::new())
         } else {
             let prior = Some(&prior).filter(|p| !p.is_null());
             resources::plan(prior, &proposed, self.argument("region"))
@@ -234,6 +246,7 @@ impl ProviderServer for Fake {
         match orders.what {
             What::Replace => replace.push(root.attribute("name")),
             What::ReplaceNowhere => replace.push(root.attribute("no_such")),
+            What::ReplaceUnseen => replace.push(root.attribute("secret_wo")),
             _ => {}
         }
         Ok(v6::plan_resource_change::Response {
@@ -242,8 +255,8 @@ impl ProviderServer for Fake {
             planned_private: private(&orders, b"planned".to_vec()),
             planned_identity: request.prior_identity,
             legacy_type_system: orders.legacy,
+            deferred: deferral(&orders),
             diagnostics: orders.diagnostics,
-            ..Default::default()
         })
     }
 
@@ -272,7 +285,8 @@ impl ProviderServer for Fake {
                 ..call
             })
             .await?;
-        let new = if orders.refused() {
+        orders.expect_meta(request.provider_meta.is_some());
+        let new = if orders.refused() || orders.what == What::Keep {
             prior
         } else if planned.is_null() {
             self.record(op, &prior)?;
@@ -321,12 +335,19 @@ impl ProviderServer for Fake {
         }
         let mut imported_resources = Vec::new();
         if !orders.refused() {
+            let type_name = match orders.what {
+                What::OtherType => "fake_other".to_owned(),
+                _ => request.type_name,
+            };
             imported_resources.push(v6::import_resource_state::ImportedResource {
-                type_name: request.type_name,
+                type_name,
                 state: Self::pack(&mut orders, &object, &self.thing)?,
                 private: private(&orders, b"imported".to_vec()),
                 identity: Self::identity(&object)?,
             });
+        }
+        if orders.what == What::Several {
+            imported_resources.extend(imported_resources.clone());
         }
         Ok(v6::import_resource_state::Response {
             imported_resources,
@@ -367,6 +388,7 @@ impl ProviderServer for Fake {
         let mut orders = self
             .begin(call.of(&request.type_name).with(&objects))
             .await?;
+        orders.expect_meta(request.provider_meta.is_some());
         if orders.refused() {
             return Ok(v6::read_data_source::Response {
                 diagnostics: orders.diagnostics,
@@ -383,8 +405,8 @@ impl ProviderServer for Fake {
         ];
         Ok(v6::read_data_source::Response {
             state: Self::pack(&mut orders, &with(&config, found), &self.data)?,
+            deferred: deferral(&orders),
             diagnostics: orders.diagnostics,
-            deferred: None,
         })
     }
 

@@ -39,6 +39,7 @@ impl Lab {
         let fake = Fake::new(Options {
             protocol: 6,
             plan_destroy: false,
+            identity_version: 0,
             record: at("record"),
             calls: at("calls"),
             faults: at("faults"),
@@ -119,6 +120,7 @@ impl Lab {
             proposed_new_state: Some(self.message(&proposed)),
             config: Some(self.message(config)),
             prior_private: private,
+            provider_meta: Some(meta()),
             ..Default::default()
         };
         self.fake.plan_resource_change(request).await.unwrap()
@@ -137,6 +139,7 @@ impl Lab {
             planned_state: Some(self.message(planned)),
             config: Some(self.message(config)),
             planned_private: b"planned".to_vec(),
+            provider_meta: Some(meta()),
             ..Default::default()
         };
         self.fake.apply_resource_change(request).await.unwrap()
@@ -159,6 +162,7 @@ impl Lab {
             type_name: THING.to_owned(),
             current_state: Some(self.message(&kept.object)),
             private: kept.private.clone(),
+            provider_meta: Some(meta()),
             ..Default::default()
         };
         self.value(
@@ -169,6 +173,14 @@ impl Lab {
                 .new_state
                 .as_ref(),
         )
+    }
+}
+
+/// Metadata of nobody.
+fn meta() -> v6::DynamicValue {
+    v6::DynamicValue {
+        msgpack: vec![0xc0],
+        json: Vec::new(),
     }
 }
 

@@ -200,7 +200,8 @@ def declared(ir):
 
 
 def declared_ids(ir):
-    return {item["id"] for _, item in declared(ir)}
+    """What references may name: resources, data sources, and the executor's own object with the sensitive variables."""
+    return {item["id"] for _, item in declared(ir)} | ({"var"} if "variables" in ir else set())
 
 
 def show(target):
@@ -230,10 +231,10 @@ def trees(ir):
         key = "arguments" if at[0] == "calls" else "config"
         yield [*at, key], item["id"], item[key]
         meta = item.get("meta", {})
-        for key, node in (("preconditions", item["id"]), ("postconditions", None)):
+        for key in ("preconditions", "postconditions"):
             for i, condition in enumerate(meta.get(key, [])):
-                yield [*at, "meta", key, i, "condition"], node, condition["condition"]
-                yield [*at, "meta", key, i, "message"], node, condition["message"]
+                yield [*at, "meta", key, i, "condition"], item["id"], condition["condition"]
+                yield [*at, "meta", key, i, "message"], item["id"], condition["message"]
     for i, consumer in enumerate(ir["nixConsumers"]):
         yield ["nixConsumers", i, "value"], consumer["id"], consumer["value"]
     for i, check in enumerate(ir.get("checks", [])):
@@ -383,7 +384,7 @@ def imports_have_a_resource(ir):
     for i, item in enumerate(ir.get("imports", [])):
         name = item["to"]
         if name not in resources:
-            yield ["imports", i, "to"], f"no resource '{name}'"
+            yield ["imports", i, "to"], f"no resource '{name}'{suggest(name, resources)}"
         elif name in seen:
             yield ["imports", i, "to"], f"'{name}' is imported twice"
         seen.add(name)
@@ -399,6 +400,25 @@ def moves_are_unambiguous(ir):
             if (end, name) in seen:
                 yield ["moved", i, end], f"'{name}' moves twice, first at moved/{seen[end, name]}"
             seen[end, name] = i
+
+
+def moves_come_to_an_end(ir):
+    """Told once for each circle, at the first of its entries."""
+    moved = ir.get("moved", [])
+    next_of, seen = {item["from"]: (i, item["to"]) for i, item in enumerate(moved)}, set()
+    for item in moved:
+        path, at = [], item["from"]
+        while at in next_of and at not in seen:
+            seen.add(at)
+            path.append((next_of[at][0], at))
+            at = next_of[at][1]
+        names = [name for _, name in path]
+        if at in names:
+            circle = path[names.index(at) :]
+            first = circle.index(min(circle))
+            circle = circle[first:] + circle[:first]
+            shown = "' to '".join(name for _, name in [*circle, circle[0]])
+            yield ["moved", circle[0][0]], f"moves in a circle: '{shown}'"
 
 
 def removals_are_not_declared(ir):
@@ -437,6 +457,10 @@ def ephemeral_values_stay_in_the_run(ir):
             yield ["providers", name, "config"], used(config, by_nix_only=True), "what Nix computes"
         for i, consumer in enumerate(ir["nixConsumers"]):
             yield ["nixConsumers", i, "value"], used(consumer["value"]), "an output"
+        for i, check in enumerate(ir.get("checks", [])):
+            yield ["checks", i], used(check["condition"], check["message"]), "a check"
+        for i, item in enumerate(ir.get("imports", [])):
+            yield ["imports", i, "id"], used(item["id"]), "an import"
 
     for at, names, place in places():
         found = sorted(ephemeral.intersection(names))
@@ -455,18 +479,19 @@ def graph(ir):
         nodes.setdefault(consumer["id"], ["nixConsumers", i])
     ids, needed_by = declared_ids(ir), {name: set() for name in nodes}
 
-    def depend(node, on):
-        if node in nodes and on in nodes:
+    def depend(node, on, at=()):
+        about_itself = node == on and list(at[2:4]) == ["meta", "postconditions"]
+        if node in nodes and on in nodes and not about_itself:
             needed_by[on].add(node)
 
     for at, node, tree in trees(ir):
         for _, marker, body in leaves(tree, at):
             if marker in ("__ref", "__sensitiveRef"):
-                depend(node, body["resource"])
-    for _, node, body in waiting(ir):
+                depend(node, body["resource"], at)
+    for at, node, body in waiting(ir):
         refs = body.get("refs")
         for on in [r["resource"] for r in refs] if refs is not None else [input_target(n, ids) for n in body["inputs"]]:
-            depend(node, on)
+            depend(node, on, at)
     for at, item in declared(ir):
         if at[0] != "calls":
             depend(item["id"], f"provider.{item['provider']}")
@@ -535,6 +560,7 @@ RULES = [
     edges_lead_somewhere,
     imports_have_a_resource,
     moves_are_unambiguous,
+    moves_come_to_an_end,
     removals_are_not_declared,
     ephemeral_values_stay_in_the_run,
     no_cycles,

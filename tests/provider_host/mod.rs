@@ -3,5 +3,7 @@
 mod faults;
 mod lab;
 mod others;
+mod reattach;
 mod own;
+mod rules;
 mod stored;

@@ -1,6 +1,6 @@
 { n, provider, make, a, ... }:
 {
   stack = {
-    variables = { };
+    deferred = [ ];
   };
 }

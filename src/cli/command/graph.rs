@@ -5,7 +5,7 @@ use crate::cli::command::Ended;
 use crate::cli::report::Exit;
 use crate::cli::stack;
 use crate::cli::ui::Ui;
-use crate::eval::ledger::Ledger;
+use crate::eval::ledger::{Ledger, Question};
 use crate::json;
 use crate::ops::stack::Store;
 use crate::render;
@@ -18,7 +18,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: Ui) -> Ended {
-    let ir = stack::stack(&args.stack)?.evaluate(&Ledger::default(), 1, Store::Read)?;
+    let ir =
+        stack::stack(&args.stack)?.evaluate(Question::whole(&Ledger::default(), 1), Store::Read)?;
     ui.out(&render::dot(&json::graph::graph(&ir)));
     Ok(Exit::Success)
 }

@@ -10,7 +10,7 @@ use crate::cli::report::Exit;
 use crate::cli::stack;
 use crate::cli::ui::Ui;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::eval::ledger::Ledger;
+use crate::eval::ledger::{Ledger, Question};
 use crate::fs;
 use crate::ir;
 use crate::ops::stack::Store;
@@ -37,8 +37,9 @@ enum Command {
 pub(crate) fn run(args: &Args, ui: Ui) -> Ended {
     match &args.command {
         None => {
-            let mut json =
-                stack::stack(&args.stack)?.evaluate_json(&Ledger::default(), 1, Store::Read)?;
+            let ledger = Ledger::default();
+            let question = Question::whole(&ledger, 1);
+            let mut json = stack::stack(&args.stack)?.evaluate_json(question, Store::Read)?;
             json.push(b'\n');
             ui.out(&String::from_utf8_lossy(&json));
         }

@@ -3,11 +3,15 @@
 pub(super) mod apply;
 pub(super) mod destroy;
 pub(super) mod graph;
+pub(super) mod import;
 pub(super) mod ir;
 pub(super) mod output;
 pub(super) mod plan;
+pub(super) mod providers;
+pub(super) mod refresh;
 pub(super) mod show;
 pub(super) mod state;
+pub(super) mod taint;
 pub(super) mod unlock;
 pub(super) mod validate;
 

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     plan: PlanArgs,
 
     /// Plan the removal of everything in the state.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "refresh_only")]
     destroy: bool,
 
     /// Exit with 0 if there is nothing to do, 2 if there is, 1 on errors.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, ui: Ui) -> Ended {
     let stack = stack::stack(&args.stack)?;
-    let pool = stack::pool()?;
+    let pool = stack::pool(&stack)?;
     let options = args.plan.options(args.destroy);
     let state = stack.read_state()?;
     let builder = stack::builder(&stack)?;

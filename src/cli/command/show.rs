@@ -18,7 +18,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, ui: Ui) -> Ended {
     let stack = stack::stack(&args.stack)?;
     let state = stack.read_state()?;
-    let pool = stack::pool()?;
+    let pool = stack::pool(&stack)?;
     let doc = ops::document::state_document(&state, &pool).await;
     pool.shutdown_all().await;
     ui.out(&render::state(&doc?, ui.out_style()));

@@ -5,7 +5,7 @@ use crate::cli::command::Ended;
 use crate::cli::report::{self, Exit};
 use crate::cli::stack;
 use crate::cli::ui::Ui;
-use crate::eval::ledger::Ledger;
+use crate::eval::ledger::{Ledger, Question};
 use crate::ops;
 use crate::ops::stack::Store;
 
@@ -18,8 +18,13 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, ui: Ui) -> Ended {
     let stack = stack::stack(&args.stack)?;
-    let ir = stack.evaluate(&Ledger::default(), 1, Store::Read)?;
-    let pool = stack::pool()?;
+    let ledger = Ledger::default();
+    let question = Question {
+        compare: true,
+        ..Question::whole(&ledger, 1)
+    };
+    let ir = stack.evaluate(question, Store::Read)?;
+    let pool = stack::pool(&stack)?;
     let checked = ops::validate::validate(&ir, &pool).await;
     pool.shutdown_all().await;
     report::show(ui, checked?);

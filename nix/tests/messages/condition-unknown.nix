@@ -5,7 +5,7 @@
       inherit provider;
       type = "t";
       name = "b";
-      meta = { preconditions = [ ]; };
+      meta = { preconditions = [ { condition = true; mesage = ""; message = ""; } ]; };
     };
   };
 }

@@ -1,0 +1,34 @@
+# A stack of many resources with five attributes each, every one of which interpolates two outputs; one more attribute of the
+# first resource is computed by Nix.
+{ count }:
+let
+  lib = import ../../nix/lib;
+in
+lib.plan (
+  { n, ... }:
+  let
+    provider = n.provider {
+      id = "p";
+      source = "builtin";
+    };
+    make =
+      name: config:
+      n.resource {
+        type = "t";
+        inherit provider name config;
+      };
+    base = make "base" { };
+    two = word: i: "${word}-${base.ref "id"}-${base.ref "name"}-${toString i}";
+    attributes = i: {
+      a = two "one" i;
+      b = two "two" i;
+      c = two "three" i;
+      d = two "four" i;
+      e = two "five" i;
+    };
+    computed.f = n.derive (base.ref "id") (id: "computed from ${id}");
+  in
+  {
+    resources = [ base ] ++ builtins.genList (i: make "r${toString i}" (attributes i // (if i == 0 then computed else { }))) count;
+  }
+)

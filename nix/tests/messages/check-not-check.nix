@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    checks = [ { name = "x"; } ];
+  };
+}

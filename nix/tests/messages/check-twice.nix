@@ -1,0 +1,6 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    checks = let c = n.check { name = "x"; condition = true; message = ""; }; in [ c c ];
+  };
+}

@@ -1,0 +1,11 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = n.resource {
+      inherit provider;
+      type = "t";
+      name = "b";
+      meta = { postconditions = [ { condition = true; message = [ ]; } ]; };
+    };
+  };
+}

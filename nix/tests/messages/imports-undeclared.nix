@@ -1,0 +1,12 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = a;
+    imports = [
+      {
+        to = "p.t.b";
+        id = "x";
+      }
+    ];
+  };
+}

@@ -1,0 +1,14 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = a;
+    imports = [
+      {
+        to = a;
+        id = {
+          name = a;
+        };
+      }
+    ];
+  };
+}

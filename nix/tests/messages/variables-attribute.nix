@@ -1,0 +1,4 @@
+{ n, provider, make, a, ... }:
+{
+  stack.variables.x.defualt = 1;
+}

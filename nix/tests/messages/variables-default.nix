@@ -1,0 +1,7 @@
+{ n, provider, make, a, ... }:
+{
+  stack.variables.x = {
+    type = "bool";
+    default = "no";
+  };
+}

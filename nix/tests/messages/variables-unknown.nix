@@ -1,0 +1,10 @@
+{ n, provider, make, a, ... }:
+{
+  ledger.vars.x = {
+    from = "--var";
+    text = "1";
+  };
+}
+// {
+  stack = { };
+}

@@ -1,0 +1,44 @@
+//! Provider packages: where they are published, which one is meant, whether it is the right one, where it is kept.
+
+mod address;
+mod archive;
+mod cache;
+mod constraint;
+mod direct;
+mod error;
+mod fetch;
+mod folder;
+mod hash;
+mod http;
+mod installer;
+mod lock_file;
+mod mirror;
+mod mirror_folder;
+mod offer;
+mod place;
+mod platform;
+mod release;
+mod relock;
+mod select;
+mod signature;
+mod url;
+mod version;
+
+pub use address::{Address, AddressError, DEFAULT_HOST};
+pub use archive::ArchiveError;
+pub use constraint::{ConstraintError, Constraints};
+pub use direct::DirectError;
+pub use error::InstallError;
+pub use hash::{Hash, HashError};
+pub use http::{HttpError, Network};
+pub use installer::{Installer, Settings};
+pub use lock_file::{LOCK_FILE, LockFile, LockFileError, Locked};
+pub use mirror::MirrorError;
+pub use place::{Place, PlaceError};
+pub use platform::{Platform, PlatformError};
+pub use release::Release;
+pub use relock::Relock;
+pub use select::{SelectError, Want, Wants};
+pub use signature::SignatureError;
+pub use url::{Url, UrlError};
+pub use version::{Version, VersionError};

@@ -1,0 +1,210 @@
+//! The same stack in Terraform: its configuration is made from nivis's document, its state is what ours is compared with.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::case::{Case, folder};
+use super::nivis::{Nivis, text};
+use super::{Host, Objects};
+use crate::support::overwrite;
+
+/// Terraform in a workspace of nivis, whose stack it carries out.
+pub(super) struct Terraform<'a> {
+    program: PathBuf,
+    nivis: Nivis<'a>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl<'a> Terraform<'a> {
+    /// Takes over a stack.
+    pub(super) fn new(program: PathBuf, nivis: Nivis<'a>, case: &Case) -> Self {
+        let root = nivis.workspace.root();
+        let set = |name: &str, value: &Path| (name.into(), value.into());
+        let mut environment = vec![
+            set("PATH", Path::new("/usr/bin:/bin")),
+            set("HOME", &root.join("home")),
+            set("TMPDIR", &root.join("tmp")),
+            set("TF_CLI_CONFIG_FILE", &root.join("work/terraform/cli.tfrc")),
+            set("CHECKPOINT_DISABLE", Path::new("1")),
+        ];
+        environment.extend(case.environment.iter().map(|(k, v)| (k.into(), v.into())));
+        Self {
+            program,
+            nivis,
+            environment,
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.nivis.workspace.path("terraform")
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the host to compare with is started as a user does"
+    )]
+    fn run(&self, args: &[&str]) -> String {
+        let output = Command::new(&self.program)
+            .args(args)
+            .arg("-no-color")
+            .current_dir(self.folder())
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .output()
+            .unwrap();
+        let shown = format!(
+            "terraform {args:?}\n{}\n{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(output.status.success(), "{shown}");
+        shown
+    }
+
+    /// Writes the configuration for the stack as it is at a step.
+    fn write(&self, step: usize) {
+        self.nivis.write(step);
+        let ir = self.nivis.ir();
+        let bin = folder().join("bin");
+        let providers = ir["providers"].as_object().unwrap();
+        let overrides = providers
+            .keys()
+            .map(|id| format!("\"nivis/{id}\" = {bin:?}\n"));
+        let settings = format!(
+            "provider_installation {{\n dev_overrides {{\n{} }}\n direct {{}}\n}}\n",
+            overrides.collect::<String>()
+        );
+        fs::create_dir_all(self.folder()).unwrap();
+        let write = |name: &str, text: &str| {
+            overwrite(&self.folder().join(name), text.as_bytes()).unwrap();
+        };
+        write("cli.tfrc", &settings);
+        write("main.tf.json", &configuration(&ir).to_string());
+    }
+}
+
+impl Host for Terraform<'_> {
+    fn apply(&self, step: usize, case: &Case) {
+        self.write(step);
+        let shown = self.run(&["apply", "-auto-approve"]);
+        let summary = case.steps[step].summary();
+        assert!(shown.contains(&summary), "{summary:?} is missing\n{shown}");
+    }
+
+    fn settled(&self) {
+        self.run(&["plan", "-detailed-exitcode"]);
+    }
+
+    fn objects(&self) -> Objects {
+        let path = self.folder().join("terraform.tfstate");
+        let state: Json = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        let resources = state["resources"].as_array().unwrap().iter();
+        let managed = resources.filter(|resource| resource["mode"] == "managed");
+        let objects = managed.map(|resource| {
+            let name = format!("{}.{}", text(&resource["type"]), text(&resource["name"]));
+            let current = &resource["instances"][0];
+            (
+                name,
+                (
+                    current["schema_version"].clone(),
+                    current["attributes"].clone(),
+                ),
+            )
+        });
+        let outputs = state["outputs"].as_object().unwrap().iter();
+        let outputs = outputs.map(|(name, output)| {
+            (
+                format!("output.{name}"),
+                (Json::Null, output["value"].clone()),
+            )
+        });
+        objects.chain(outputs).collect()
+    }
+
+    fn destroy(&self) {
+        self.run(&["destroy", "-auto-approve"]);
+    }
+}
+
+/// Terraform's JSON configuration of a document.
+fn configuration(ir: &Json) -> Json {
+    let mut providers = Map::new();
+    let mut required = Map::new();
+    for (id, provider) in ir["providers"].as_object().unwrap() {
+        providers.insert(id.clone(), expression(&provider["config"]));
+        required.insert(id.clone(), json!({"source": format!("nivis/{id}")}));
+    }
+    let outputs = ir["nixConsumers"].as_array().into_iter().flatten();
+    let outputs: Map<_, _> = outputs
+        .map(|consumer| {
+            let name = text(&consumer["id"]).strip_prefix("output.").unwrap();
+            let value = expression(&consumer["value"]);
+            (name.to_owned(), json!({"value": value, "sensitive": true}))
+        })
+        .collect();
+    let mut all = json!({"terraform": {"required_providers": required}, "provider": providers});
+    for (kind, list) in [("resource", "resources"), ("data", "dataSources")] {
+        for node in ir[list].as_array().into_iter().flatten() {
+            let mut body = expression(&node["config"]);
+            body["provider"] = node["provider"].clone();
+            let after = node["meta"]["dependsOn"].as_array().into_iter().flatten();
+            let after: Vec<_> = after.map(|id| address(text(id))).collect();
+            if !after.is_empty() {
+                body["depends_on"] = json!(after);
+            }
+            all[kind][text(&node["type"])][text(&node["name"])] = body;
+        }
+    }
+    if !outputs.is_empty() {
+        all["output"] = Json::Object(outputs);
+    }
+    all
+}
+
+/// `<type>.<name>` of `<provider>.<type>.<name>`, with `data.` in front where it was.
+fn address(id: &str) -> String {
+    match id.strip_prefix("data.") {
+        Some(id) => format!("data.{}", id.split_once('.').unwrap().1),
+        None => id.split_once('.').unwrap().1.to_owned(),
+    }
+}
+
+/// What a reference is inside `${…}`: its path starts with the name of an attribute.
+fn reference(reference: &Json) -> String {
+    let (first, rest) = reference["path"].as_array().unwrap().split_first().unwrap();
+    let rest: String = rest.iter().map(|step| format!("[{step}]")).collect();
+    format!(
+        "{}.{}{rest}",
+        address(text(&reference["resource"])),
+        text(first)
+    )
+}
+
+/// A configuration value in Terraform's JSON syntax.
+fn expression(value: &Json) -> Json {
+    match value {
+        Json::String(literal) => json!(literal.replace("${", "$${").replace("%{", "%%{")),
+        Json::Array(items) => items.iter().map(expression).collect(),
+        Json::Object(members) => {
+            if let Some(target) = members.get("__ref").or(members.get("__sensitiveRef")) {
+                return json!(format!("${{{}}}", reference(target)));
+            }
+            if let Some(derived) = members.get("__derived") {
+                let parts = derived["template"].as_array();
+                let parts = parts.expect("a stack that Terraform carries out too computes nothing");
+                let parts: Vec<_> = parts.iter().map(expression).collect();
+                return json!(parts.iter().map(text).collect::<String>());
+            }
+            let markers: BTreeSet<_> = members.keys().filter(|k| k.starts_with("__")).collect();
+            assert!(markers.is_empty(), "{markers:?}");
+            let members = members.iter().map(|(k, v)| (k.clone(), expression(v)));
+            Json::Object(members.collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,1 @@
+args: import ../coder/stack.nix (args // { provider = "coder6"; })

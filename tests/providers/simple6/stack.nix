@@ -1,0 +1,1 @@
+args: import ../simple/stack.nix (args // { provider = "simple6"; })
