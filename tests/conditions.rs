@@ -6,19 +6,6 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Output, Workspace, fake_provider};
 
-fn workspace() -> Workspace {
-    let mut workspace = Workspace::new();
-    for (name, file) in [
-        ("FAKE_CALLS", "calls"),
-        ("FAKE_RECORD", "record"),
-        ("FAKE_FAULTS", "faults"),
-    ] {
-        let path = workspace.path(file);
-        workspace.set_env(name, path);
-    }
-    workspace
-}
-
 /// A stack with `thing name config meta`, `data name meta` and `holds condition` (which says "not held") in scope.
 fn stack(workspace: &Workspace, body: &str) {
     let source = Json::from(fake_provider().to_str().unwrap());
@@ -123,7 +110,7 @@ fn what_is_known_is_judged_while_planning() {
         ),
     ];
     for (meta, said) in rows {
-        let workspace = workspace();
+        let workspace = Workspace::with_fake();
         let body = r#"let a = thing "a" { value = "x"; } { }; b = thing "b" { value = "y"; } { META };
           in { resources = [ a b (thing "c" { value = b.ref "id"; } { }) ]; }"#;
         stack(&workspace, &body.replace("META", meta));
@@ -150,7 +137,7 @@ fn what_is_known_is_judged_while_planning() {
 
 #[test]
 fn a_precondition_that_apply_tells_stops_the_change() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |id: &str, value: &str| {
         let body = r#"let a = thing "a" { } { };
             b = thing "b" { value = "VALUE"; } { preconditions = [ {
@@ -186,7 +173,7 @@ fn a_precondition_that_apply_tells_stops_the_change() {
 
 #[test]
 fn a_postcondition_that_does_not_hold_stops_what_depends_on_it() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |id: &str| {
         let body = r#"let
             b = thing "b" { } { postconditions = self: [ {
@@ -218,7 +205,7 @@ fn a_postcondition_that_does_not_hold_stops_what_depends_on_it() {
 
 #[test]
 fn an_object_that_stays_is_judged_by_what_changes() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |force: &str, id: &str| {
         let body = r#"let
             a = thing "a" { force_new = "FORCE"; } { };
@@ -250,7 +237,7 @@ fn an_object_that_stays_is_judged_by_what_changes() {
 
 #[test]
 fn data_sources_are_guarded_too() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |meta: &str| {
         let body = r#"let seen = data "seen" { } { META };
           in { resources = [ (thing "a" { value = seen.ref "id"; } { }) ]; data = [ seen ]; }"#;
@@ -282,7 +269,7 @@ fn data_sources_are_guarded_too() {
 /// What Nix computed from the last run's outputs may not decide.
 #[test]
 fn a_condition_is_judged_by_what_is_true_now() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |condition: &str| {
         let body = r#"let seen = data "other" { } { };
             is = n.derive (seen.ref "exists") (exists: CONDITION);
@@ -307,7 +294,7 @@ fn a_condition_is_judged_by_what_is_true_now() {
 
 #[test]
 fn checks_warn_and_never_stop() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let a = thing "a" { value = "x"; } { }; in {
@@ -345,7 +332,7 @@ fn checks_warn_and_never_stop() {
 
 #[test]
 fn conditions_do_not_keep_from_destroying_and_warn_while_refreshing() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |holds: &str| {
         let body = r#"let a = thing "a" { value = "x"; } { postconditions = self: holds HOLDS; };
           in {
@@ -374,7 +361,7 @@ fn conditions_do_not_keep_from_destroying_and_warn_while_refreshing() {
 
 #[test]
 fn instances_and_secrets() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let

@@ -11,20 +11,7 @@ fn nix_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A workspace whose stacks have the fake provider `fake` in scope, and `thing name config`.
-fn workspace() -> Workspace {
-    let mut workspace = Workspace::new();
-    for (name, file) in [
-        ("FAKE_CALLS", "calls"),
-        ("FAKE_RECORD", "record"),
-        ("FAKE_FAULTS", "faults"),
-    ] {
-        let path = workspace.path(file);
-        workspace.set_env(name, path);
-    }
-    workspace
-}
-
+/// A stack with the fake provider `fake` in scope, and `thing name config`.
 fn stack(workspace: &Workspace, body: &str) {
     let source = nix_string(fake_provider().to_str().unwrap());
     workspace.stack(&format!(
@@ -129,7 +116,7 @@ fn mistakes_in_the_configuration_are_named_and_change_nothing() {
             &["provider.far", "127.0.0.1:1/a/far"],
         ),
     ];
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(&workspace, good);
     apply(&workspace).success();
     let state = fs::read(workspace.path(".nivis/stack/state.json")).unwrap();
@@ -159,7 +146,7 @@ fn mistakes_in_the_configuration_are_named_and_change_nothing() {
 
 #[test]
 fn programs_that_are_no_providers_are_named() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let write = |name: &str, text: &str, mode: u32| {
         workspace.write(name, text);
         fs::set_permissions(workspace.path(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -192,7 +179,7 @@ fn programs_that_are_no_providers_are_named() {
 
 #[test]
 fn a_provider_that_dies_while_planning_changes_nothing() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"{ resources = [ (thing "a" { }) (thing "b" { }) ]; }"#,
@@ -211,7 +198,7 @@ fn a_provider_that_dies_while_planning_changes_nothing() {
 
 #[test]
 fn a_provider_that_dies_while_applying_is_recovered_from() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let a = thing "a" { }; in { resources = [ a (thing "b" { value = a.ref "id"; }) (thing "c" { value = "${a.ref "id"}!"; }) ]; }"#,
@@ -235,7 +222,7 @@ fn a_provider_that_dies_while_applying_is_recovered_from() {
 
 #[test]
 fn a_creation_that_fails_halfway_is_tainted_and_replaced() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let a = thing "a" { }; in { resources = [ a (thing "b" { value = a.ref "id"; }) (thing "c" { }) ]; }"#,
@@ -284,7 +271,7 @@ fn broken_promises_of_a_provider_are_named() {
         ("create", "wrong_type", "Provider produced invalid object"),
     ];
     for (on, fault, summary) in rows {
-        let workspace = workspace();
+        let workspace = Workspace::with_fake();
         stack(
             &workspace,
             r#"{ resources = [ (thing "a" { value = "x"; }) ]; }"#,
@@ -300,7 +287,7 @@ fn broken_promises_of_a_provider_are_named() {
 
 #[test]
 fn a_damaged_state_is_an_error_and_stays_as_it_is() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(&workspace, r#"{ resources = [ (thing "a" { }) ]; }"#);
     apply(&workspace).success();
     let path = workspace.path(".nivis/stack/state.json");
@@ -367,7 +354,7 @@ fn signal(child: &std::process::Child, name: &str) {
 
 #[test]
 fn a_state_in_use_is_locked() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let child = hanging(&workspace);
     let held = apply(&workspace).exits(1);
     held.says("State is locked").says("tester@").says("apply");
@@ -381,7 +368,7 @@ fn a_state_in_use_is_locked() {
 #[test]
 fn an_interrupt_stops_what_runs_and_keeps_what_was_done() {
     for name in ["-INT", "-TERM", "-HUP"] {
-        let workspace = workspace();
+        let workspace = Workspace::with_fake();
         let child = hanging(&workspace);
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
@@ -401,7 +388,7 @@ fn an_interrupt_stops_what_runs_and_keeps_what_was_done() {
 
 #[test]
 fn a_killed_run_loses_nothing_and_names_what_was_in_flight() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let mut child = hanging(&workspace);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -418,7 +405,7 @@ fn a_killed_run_loses_nothing_and_names_what_was_in_flight() {
 /// A small file system stands for a full disk.
 #[test]
 fn a_full_disk_loses_nothing() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let folder = workspace.path(".nivis");
     fs::create_dir(&folder).unwrap();
     let Some(_mounted) = Tmpfs::mount(&folder) else {

@@ -4,19 +4,6 @@ use std::fs;
 
 use crate::support::{Output, Workspace, fake_provider};
 
-fn workspace() -> Workspace {
-    let mut workspace = Workspace::new();
-    for (name, file) in [
-        ("FAKE_CALLS", "calls"),
-        ("FAKE_RECORD", "record"),
-        ("FAKE_FAULTS", "faults"),
-    ] {
-        let path = workspace.path(file);
-        workspace.set_env(name, path);
-    }
-    workspace
-}
-
 /// A stack with `thing name config meta` in scope of the list `resources`.
 fn stack(workspace: &Workspace, resources: &str) {
     let source = serde_json::Value::from(fake_provider().to_str().unwrap());
@@ -65,7 +52,7 @@ fn converged(workspace: &Workspace) {
 
 #[test]
 fn what_leaves_the_configuration_is_destroyed_dependants_first() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let a = thing "a" { } { }; b = thing "b" { value = a.ref "id"; } { }; in [
@@ -91,7 +78,7 @@ fn what_leaves_the_configuration_is_destroyed_dependants_first() {
 
 #[test]
 fn updates_in_place_and_replacements() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |value: &str, force: &str| {
         format!(
             r#"let a = thing "a" {{ value = "{value}"; force_new = "{force}"; }} {{ }}; in [
@@ -132,7 +119,7 @@ fn updates_in_place_and_replacements() {
 
 #[test]
 fn data_about_something_that_changes_is_read_after_it() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let source = serde_json::Value::from(fake_provider().to_str().unwrap());
     // The name is known before the thing is there; so is that of what hangs on it.
     workspace.stack(&format!(
@@ -160,7 +147,7 @@ fn data_about_something_that_changes_is_read_after_it() {
 
 #[test]
 fn replacements_create_first_where_asked_and_for_what_that_depends_on() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |force: &str| {
         format!(
             r#"let a = thing "a" {{ force_new = "{force}"; }} {{ }}; in [
@@ -193,7 +180,7 @@ fn replacements_create_first_where_asked_and_for_what_that_depends_on() {
 
 #[test]
 fn what_is_protected_is_not_destroyed() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |force: &str| {
         format!(
             r#"[ (thing "a" {{ force_new = "{force}"; }} {{ lifecycle.preventDestroy = true; }}) (thing "b" {{ }} {{ }}) ]"#
@@ -217,7 +204,7 @@ fn what_is_protected_is_not_destroyed() {
 
 #[test]
 fn ignored_changes_are_left_alone() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let with = |value: &str, ignore: &str| {
         format!(
             r#"[ (thing "a" {{ value = "{value}"; tags = {{ k = "{value}"; l = "{value}"; }}; }}
@@ -241,7 +228,7 @@ fn ignored_changes_are_left_alone() {
 
 #[test]
 fn explicit_dependencies_order_creation_and_destruction() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"let z = thing "z" { } { }; in [ (thing "a" { } { dependsOn = [ z ]; }) z ]"#,
@@ -257,7 +244,7 @@ fn explicit_dependencies_order_creation_and_destruction() {
 
 #[test]
 fn drift_is_shown_and_undone_and_what_is_gone_is_made_again() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(
         &workspace,
         r#"[ (thing "a" { value = "x"; } { }) (thing "b" { } { }) ]"#,

@@ -43,15 +43,7 @@ const fn legacy(row: Row) -> Row {
 }
 
 fn workspace(protocol: &str) -> Workspace {
-    let mut workspace = Workspace::new();
-    for (name, file) in [
-        ("FAKE_CALLS", "calls"),
-        ("FAKE_RECORD", "record"),
-        ("FAKE_FAULTS", "faults"),
-    ] {
-        let path = workspace.path(file);
-        workspace.set_env(name, path);
-    }
+    let mut workspace = Workspace::with_fake();
     workspace.set_env("FAKE_PROTOCOL", protocol);
     workspace
 }

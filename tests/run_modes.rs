@@ -6,20 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Output, Workspace, fake_provider};
 
-/// A workspace whose stacks have `thing name config meta` in scope.
-fn workspace() -> Workspace {
-    let mut workspace = Workspace::new();
-    for (name, file) in [
-        ("FAKE_CALLS", "calls"),
-        ("FAKE_RECORD", "record"),
-        ("FAKE_FAULTS", "faults"),
-    ] {
-        let path = workspace.path(file);
-        workspace.set_env(name, path);
-    }
-    workspace
-}
-
+/// A stack with `thing name config` in scope.
 fn stack(workspace: &Workspace, body: &str) {
     let source = Json::from(fake_provider().to_str().unwrap());
     workspace.stack(&format!(
@@ -126,7 +113,7 @@ fn a_limited_apply_takes_what_its_part_depends_on() {
             "host name net nodea nodeb pool",
         ),
     ];
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     for (i, (flags, named)) in rows.iter().enumerate() {
@@ -166,7 +153,7 @@ fn a_limited_destroy_takes_what_depends_on_its_part() {
         ),
     ];
     for (flags, want) in rows {
-        let workspace = workspace();
+        let workspace = Workspace::with_fake();
         chain(&workspace, "0");
         run(&workspace, "apply", "").success();
         let done = during(&workspace, || {
@@ -183,7 +170,7 @@ fn a_limited_destroy_takes_what_depends_on_its_part() {
 
 #[test]
 fn outputs_change_only_where_all_they_are_made_from_takes_part() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     chain(&workspace, "1");
@@ -210,7 +197,7 @@ fn outputs_change_only_where_all_they_are_made_from_takes_part() {
 
 #[test]
 fn what_left_the_configuration_can_be_targeted() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     stack(&workspace, r#"{ resources = [ (thing "new" { }) ]; }"#);
@@ -234,7 +221,7 @@ fn what_left_the_configuration_can_be_targeted() {
 
 #[test]
 fn limits_that_name_nothing_are_refused() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     for verb in ["plan", "apply", "destroy", "refresh"] {
@@ -250,7 +237,7 @@ fn limits_that_name_nothing_are_refused() {
 
 #[test]
 fn a_provider_whose_configuration_needs_what_stays_is_still_configured() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     let body = r#"let
         base = thing "base" { };
         far = n.provider { id = "far"; source = fake.source; config.region = base.ref "id"; };
@@ -277,7 +264,7 @@ fn a_provider_whose_configuration_needs_what_stays_is_still_configured() {
 
 #[test]
 fn without_refresh_nothing_is_read() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     drift(&workspace, "update", "net-1", &json!({"value": "drifted"}));
@@ -298,7 +285,7 @@ fn without_refresh_nothing_is_read() {
 
 #[test]
 fn a_refresh_records_what_is_there_and_changes_nothing() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     run(&workspace, "plan", "--refresh-only --detailed-exitcode")
@@ -344,7 +331,7 @@ fn a_refresh_records_what_is_there_and_changes_nothing() {
 
 #[test]
 fn a_refresh_can_be_limited_and_reads_what_left_the_configuration() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     chain(&workspace, "0");
     run(&workspace, "apply", "").success();
     stack(&workspace, r"{ resources = [ ]; }");
@@ -370,7 +357,7 @@ fn a_refresh_can_be_limited_and_reads_what_left_the_configuration() {
 /// `plan --detailed-exitcode` as in docs/reference/exit-codes.md.
 #[test]
 fn the_exit_code_tells_whether_there_is_something_to_do() {
-    let workspace = workspace();
+    let workspace = Workspace::with_fake();
     stack(&workspace, r#"{ resources = [ (thing "a" { }) ]; }"#);
     run(&workspace, "plan", "").success();
     run(&workspace, "plan", "--detailed-exitcode").exits(2);

@@ -9,6 +9,7 @@ use crate::eval::Phases;
 use crate::ir::{DataSource, Expr, Mode, Resource};
 use crate::plan::Action;
 use crate::plan::conditions::Kind;
+use crate::plan::data::given;
 use crate::plan::order::Step;
 use crate::plan::providers::{Configuration, source_text};
 use crate::plan::resolve::resolve;
@@ -171,10 +172,7 @@ impl<'a> Executor<'a, '_> {
             }
             Mode::Data | Mode::Ephemeral => self.provider(&ir, &source.provider)?,
         };
-        let mut config = resolve(&source.config, &self.applied.outputs)?;
-        config
-            .sensitive
-            .extend(source.meta.sensitive.iter().cloned());
+        let config = given(source, &self.applied.outputs)?;
         Ok(Prepared::Work {
             work: Work::Read {
                 id,

@@ -1,8 +1,9 @@
 //! Check a configuration without state and without touching the world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{DataSource, Ir, Resource};
 use crate::plan::data::{self, Fitted};
@@ -31,8 +32,9 @@ pub async fn validate(ir: &Ir, pool: &Pool) -> Result<Diagnostics, Diagnostics> 
             &format!("provider.{id}"),
         );
     }
+    let opened = ephemeral::opened(ir);
     for resource in &ir.resources {
-        let checked = managed(ir, pool, &outputs, resource).await;
+        let checked = managed(ir, pool, &outputs, &opened, resource).await;
         found.extend_at(
             checked.unwrap_or_else(|problems| problems),
             resource.id.as_str(),
@@ -75,13 +77,14 @@ async fn managed(
     ir: &Ir,
     pool: &Pool,
     outputs: &OutputMap,
+    opened: &BTreeSet<&Id>,
     resource: &Resource,
 ) -> Result<Diagnostics, Diagnostics> {
     let Some(plugin) = plugin(ir, pool, &resource.provider).await else {
         return Ok(Diagnostics::default());
     };
     let block = &resource_schema(&*plugin, &resource.ty)?.block;
-    ephemeral::check(ir, block, &resource.config)?;
+    ephemeral::check(opened, block, &resource.config)?;
     let (config, _) = fitted(block, &resource.config, &resource.meta, outputs)?;
     let mut warnings = deprecations(block, &config);
     let ignore = &resource.meta.lifecycle.ignore_changes;

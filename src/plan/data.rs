@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::Mode;
-use crate::plan::instance::provider_bug;
+use crate::ir::{DataSource, Mode};
 use crate::plan::prior::known_type;
 use crate::plan::propose::planned_unknown;
-use crate::plan::resolve::Resolved;
+use crate::plan::resolve::{OutputMap, Resolved, resolve};
 use crate::provider::{Pool, Provider};
 use crate::schema::{
     Block, Function, Parameter, ProviderSchema, conform, implied_type, sensitive_paths,
@@ -32,6 +31,15 @@ enum What<'a> {
     Data(&'a Block),
     Ephemeral(&'a Block),
     Call(&'a Function),
+}
+
+/// The configuration of what is read, with what is sensitive in it.
+pub fn given(source: &DataSource, outputs: &OutputMap) -> Result<Resolved, Diagnostics> {
+    let mut given = resolve(&source.config, outputs)?;
+    given
+        .sensitive
+        .extend(source.meta.sensitive.iter().cloned());
+    Ok(given)
 }
 
 impl<'a> Fitted<'a> {
@@ -115,15 +123,6 @@ impl<'a> Fitted<'a> {
         let mut warnings = self.validate(&**provider).await?;
         let (value, more) = provider.read_data(self.ty, &self.config).await?;
         warnings.extend(more);
-        let fault = |summary, what| Err(provider_bug(summary, what));
-        if value.is_null() {
-            let what = "reading a data source must give an object";
-            return fault("Provider produced null object", what);
-        }
-        if !value.is_wholly_known() {
-            let what = "what was read holds unknown values";
-            return fault("Provider produced invalid object", what);
-        }
         Ok((value, warnings))
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{DataSource, Mode};
-use crate::plan::data::Fitted;
-use crate::plan::resolve::{Outputs, resolve};
+use crate::plan::data::{Fitted, given};
+use crate::plan::resolve::Outputs;
 use crate::plan::stack::Walk;
 use crate::plan::{Action, DataRead};
 use crate::provider::Provider;
@@ -22,10 +22,7 @@ pub(super) async fn data(walk: &Walk<'_>, source: &DataSource) -> Result<(), Dia
         Mode::Call => walk.unconfigured(&source.provider).await?,
         Mode::Data | Mode::Ephemeral => walk.provider(&source.provider).await?,
     };
-    let mut given = walk.found(|f| resolve(&source.config, &f.outputs))?;
-    given
-        .sensitive
-        .extend(source.meta.sensitive.iter().cloned());
+    let given = walk.found(|f| given(source, &f.outputs))?;
     let fitted = Fitted::new(provider.schema(), source.mode, &source.ty, given)?;
     let pending = must_wait(walk, source);
     let value = if pending || !fitted.is_ready() {

@@ -1,6 +1,6 @@
 //! Where values of ephemeral resources may go: only where nothing is written down.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -8,11 +8,15 @@ use crate::ir::{Expr, Ir, Mode, Ref};
 use crate::schema::{Attribute, AttributeType, Block};
 use crate::value::{Path, Step};
 
+/// Ids of a stack's ephemeral resources.
+pub fn opened(ir: &Ir) -> BTreeSet<&Id> {
+    let opened = ir.data_sources.iter().filter(|d| d.mode == Mode::Ephemeral);
+    opened.map(|d| &d.id).collect()
+}
+
 /// Errors for ephemeral values in attributes of a resource that its provider stores (docs/IR-CONTRACT.md). What else
 /// must not mention them is refused when the document is read.
-pub fn check(ir: &Ir, block: &Block, config: &Expr) -> Result<(), Diagnostics> {
-    let opened = ir.data_sources.iter().filter(|d| d.mode == Mode::Ephemeral);
-    let opened: HashSet<&Id> = opened.map(|d| &d.id).collect();
+pub fn check(opened: &BTreeSet<&Id>, block: &Block, config: &Expr) -> Result<(), Diagnostics> {
     if opened.is_empty() {
         return Ok(());
     }

@@ -95,7 +95,7 @@ pub(super) async fn resource(walk: &Walk<'_>, resource: &Resource) -> Result<(),
         }
         return removal(walk, &provider, target, (object, prior), Reason::Destroy).await;
     }
-    ephemeral::check(walk.input.ir, &schema.block, &resource.config)?;
+    ephemeral::check(&walk.ephemeral, &schema.block, &resource.config)?;
     let (config, config_sensitive) =
         walk.found(|f| fitted(&schema.block, &resource.config, &resource.meta, &f.outputs))?;
     let prior = match arrival(walk, &provider, resource, (&config, &config_sensitive)).await? {

@@ -16,7 +16,7 @@ use crate::plan::moves::{Crossing, Move, Relocation, relocate, within};
 use crate::plan::plan::{DataRead, DeposedChange, Drift, Plan};
 use crate::plan::resolve::{OutputMap, Outputs, variables};
 use crate::plan::target::{self, Limit, Scope};
-use crate::plan::{Change, conditions, data_node, nodes, orphan, providers};
+use crate::plan::{Change, conditions, data_node, ephemeral, nodes, orphan, providers};
 use crate::provider::{Pool, Provider};
 use crate::state::{ResourceState, State};
 
@@ -93,6 +93,8 @@ pub(super) struct Walk<'a> {
     moves: BTreeMap<Id, Move>,
     /// What resources are imported by.
     pub(super) imports: HashMap<&'a Id, &'a Expr>,
+    /// Ephemeral resources.
+    pub(super) ephemeral: BTreeSet<&'a Id>,
     found: Mutex<Found>,
 }
 
@@ -143,6 +145,7 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
             .collect(),
         moves,
         imports: input.ir.imports.iter().map(|i| (&i.to, &i.id)).collect(),
+        ephemeral: ephemeral::opened(input.ir),
         found: Mutex::new(Found {
             diagnostics: warnings,
             outputs: variables(input.ir).into_iter().collect(),

@@ -57,7 +57,7 @@ pub trait Provider: Send + Sync {
     /// `ApplyResourceChange`; never cancelled by the caller.
     async fn apply(&self, request: ApplyRequest<'_>) -> ApplyResponse;
 
-    /// `ReadDataSource`, with warnings.
+    /// `ReadDataSource`: a whole object, wholly known, with warnings.
     async fn read_data(
         &self,
         ty: &str,

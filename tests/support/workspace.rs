@@ -68,6 +68,21 @@ impl Workspace {
         Self { root, env }
     }
 
+    /// One in which the fake provider keeps its record and its calls, and finds its faults, in files of the working folder:
+    /// `record`, `calls`, `faults`.
+    pub(crate) fn with_fake() -> Self {
+        let mut workspace = Self::new();
+        for (name, file) in [
+            ("FAKE_CALLS", "calls"),
+            ("FAKE_RECORD", "record"),
+            ("FAKE_FAULTS", "faults"),
+        ] {
+            let path = workspace.path(file);
+            workspace.set_env(name, path);
+        }
+        workspace
+    }
+
     /// The working folder of runs, or a path in it.
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.root.path().join("work").join(name)

@@ -11,16 +11,7 @@ pub(super) struct Lab(pub(super) Workspace);
 
 impl Lab {
     pub(super) fn new() -> Self {
-        let mut workspace = Workspace::new();
-        for (name, file) in [
-            ("FAKE_CALLS", "calls"),
-            ("FAKE_RECORD", "record"),
-            ("FAKE_FAULTS", "faults"),
-        ] {
-            let path = workspace.path(file);
-            workspace.set_env(name, path);
-        }
-        Self(workspace)
+        Self(Workspace::with_fake())
     }
 
     /// The same, with a provider of each protocol in turn.
