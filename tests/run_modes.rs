@@ -1,6 +1,7 @@
 //! Runs that are about a part of a stack, or that only look: `--target`, `--exclude`, `--refresh`, `--refresh-only`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value as Json, json};
 
@@ -375,4 +376,19 @@ fn the_exit_code_tells_whether_there_is_something_to_do() {
     );
     run(&workspace, "plan", "--detailed-exitcode").exits(1);
     run(&workspace, "plan", "--detailed-exit").exits(64);
+}
+
+#[test]
+fn a_provider_can_be_given_as_a_path_of_nix() {
+    let workspace = Workspace::with_fake();
+    symlink(fake_provider(), workspace.path("a plugin")).unwrap();
+    workspace.stack(
+        r#"let fake = n.provider { id = "fake"; source = ./. + "/a plugin"; };
+        in {
+          providers = [ fake ];
+          resources.a = n.resource { provider = fake; type = "fake_thing"; name = "a"; config.name = "a"; };
+        }"#,
+    );
+    let plan = workspace.run_stack("plan", &[]).success();
+    plan.says("Plan: 1 to add, 0 to change, 0 to destroy.");
 }

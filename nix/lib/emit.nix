@@ -34,7 +34,7 @@ let
     else if internal._kind source == "drv" then
       { __build = source.build; }
     else if isPath source then
-      builtins.unsafeDiscardStringContext "${source}"
+      builtins.toString source
     else if isString source && !(hasContext source) then
       source
     else

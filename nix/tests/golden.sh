@@ -22,11 +22,11 @@ json.dump(json.load(sys.stdin, parse_float=number), sys.stdout, ensure_ascii=Fal
 print()
 '
 
-# evaluate <case> [<ledger>]: the IR, laid out for reading.
+# evaluate <case> [<ledger>]: the IR, laid out for reading, wherever the checkout is.
 evaluate() {
   nix-instantiate --eval --strict --json "$tests/plan.nix" --argstr file "$1/main.nix" --argstr ledger "${2-}" \
     > "$out/ir" 2> "$out/err" \
-    && python3 -c "$layout" < "$out/ir" > "$out/new"
+    && python3 -c "$layout" < "$out/ir" | sed "s|$tests|/checkout/nix/tests|" > "$out/new"
 }
 
 # compare <case> <recorded> [<ledger>]

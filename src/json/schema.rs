@@ -44,24 +44,23 @@ fn provider_json(schema: &ProviderSchema) -> Json {
     ];
     for (key, schemas) in kinds {
         if !schemas.is_empty() {
-            json.insert(key.to_owned(), by_name(schemas, schema_json));
+            json.insert(key.to_owned(), by_name(schemas.iter(), schema_json));
         }
     }
     if !schema.functions.is_empty() {
         json.insert(
             "functions".to_owned(),
-            by_name(&schema.functions, function_json),
+            by_name(schema.functions.iter(), function_json),
         );
     }
     Json::Object(json)
 }
 
-fn by_name<K: ToString, V>(all: &BTreeMap<K, V>, json: fn(&V) -> Json) -> Json {
-    Json::Object(
-        all.iter()
-            .map(|(name, v)| (name.to_string(), json(v)))
-            .collect(),
-    )
+fn by_name<'a, K: ToString + 'a, V: 'a>(
+    all: impl Iterator<Item = (&'a K, &'a V)>,
+    json: fn(&V) -> Json,
+) -> Json {
+    Json::Object(all.map(|(name, v)| (name.to_string(), json(v))).collect())
 }
 
 fn schema_json(schema: &Schema) -> Json {
@@ -73,13 +72,13 @@ fn block_json(block: &Block) -> Json {
     if !block.attributes.is_empty() {
         json.insert(
             "attributes".to_owned(),
-            by_name(&block.attributes, attribute_json),
+            by_name(block.attributes.iter(), attribute_json),
         );
     }
     if !block.block_types.is_empty() {
         json.insert(
             "block_types".to_owned(),
-            by_name(&block.block_types, nested_block_json),
+            by_name(block.block_types.iter(), nested_block_json),
         );
     }
     describe(&mut json, &block.description);
@@ -103,7 +102,7 @@ fn attribute_json(attribute: &Attribute) -> Json {
             json.insert("type".to_owned(), type_json(ty));
         }
         AttributeType::Nested(nested) => {
-            let attributes = by_name(&nested.attributes, attribute_json);
+            let attributes = by_name(nested.attributes.iter(), attribute_json);
             let nesting = nesting(nested.nesting);
             let nested = json!({ "attributes": attributes, "nesting_mode": nesting });
             json.insert("nested_type".to_owned(), nested);
@@ -224,7 +223,9 @@ mod tests {
         };
         let provider = ProviderSchema {
             provider: Schema::default(),
-            resources: [("a_thing".to_owned(), Schema { version: 3, block })].into(),
+            resources: [("a_thing".to_owned(), Schema { version: 3, block })]
+                .into_iter()
+                .collect(),
             functions: [("split".to_owned(), function)].into(),
             ..ProviderSchema::default()
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{DataSource, Mode};
-use crate::plan::prior::known_type;
+use crate::plan::prior::{known_type, unknown_type};
 use crate::plan::propose::planned_unknown;
 use crate::plan::resolve::{OutputMap, Resolved, resolve};
 use crate::provider::{Pool, Provider};
@@ -58,7 +58,11 @@ impl<'a> Fitted<'a> {
                 let types = &schema.ephemeral_resources;
                 What::Ephemeral(&known_type(types, ty, "ephemeral resource type")?.block)
             }
-            Mode::Call => What::Call(known_type(&schema.functions, ty, "function")?),
+            Mode::Call => {
+                let functions = &schema.functions;
+                let unknown = || unknown_type("function", ty, functions.keys());
+                What::Call(functions.get(ty).ok_or_else(unknown)?)
+            }
         };
         let config = match what {
             What::Data(block) | What::Ephemeral(block) => conform(block, &given.value)?,

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::plan::moves::Crossing;
 use crate::provider::{Identity, MoveRequest, Provider, RawState, ReadRequest};
-use crate::schema::{Schema, implied_type};
+use crate::schema::{Schema, Schemas, implied_type};
 use crate::state::{Object, Status};
 use crate::value::{PathSet, Value, json};
 
@@ -106,18 +106,27 @@ pub fn resource_schema<'a>(
     known_type(&provider.schema().resources, ty, "resource type")
 }
 
-/// What the provider says of a type or function, or an error that names its nearest one.
-pub(super) fn known_type<'a, T>(
-    types: &'a std::collections::BTreeMap<String, T>,
+/// The schema of a type, or an error that names its nearest one.
+pub(super) fn known_type<'a>(
+    types: &'a Schemas,
     ty: &str,
     what: &str,
-) -> Result<&'a T, Diagnostics> {
-    types.get(ty).ok_or_else(|| {
-        Diagnostic::error(format!("Invalid {what}"))
-            .detail(format!("the provider has no {what} `{ty}`"))
-            .suggest(ty, types.keys().map(String::as_str))
-            .into()
-    })
+) -> Result<&'a Schema, Diagnostics> {
+    types
+        .get(ty)
+        .ok_or_else(|| unknown_type(what, ty, types.keys()))
+}
+
+/// The error that the provider does not know a type or function.
+pub(super) fn unknown_type<'a>(
+    what: &str,
+    ty: &str,
+    known: impl Iterator<Item = &'a String>,
+) -> Diagnostics {
+    Diagnostic::error(format!("Invalid {what}"))
+        .detail(format!("the provider has no {what} `{ty}`"))
+        .suggest(ty, known.map(String::as_str))
+        .into()
 }
 
 async fn upgraded(

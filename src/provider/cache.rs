@@ -4,18 +4,15 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use prost::Message;
 use sha2::{Digest as _, Sha256};
 
-use super::proto::tfplugin6 as pb;
+use super::told::Told;
 use crate::fs;
 
-/// What a provider says about itself, as it said it (in the form of protocol 6).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Told {
-    pub(super) schema: pb::get_provider_schema::Response,
-    pub(super) identities: pb::get_resource_identity_schemas::Response,
-}
+/// Length of the checksum at the end of a file.
+const SUM: usize = 4;
 
 /// A folder of schemas, each named after the program that told it and our version, as another version may read other
 /// fields. Its files may be removed at any time.
@@ -31,11 +28,13 @@ impl SchemaCache {
 
     /// What this very program told before. Whatever goes wrong, it can be asked again.
     pub(super) fn get(&self, program: &Path) -> Option<Told> {
-        let bytes = fs::read(&self.file(program)?).ok()?;
-        let mut rest = bytes.as_slice();
-        let schema = Message::decode_length_delimited(&mut rest).ok()?;
-        let identities = Message::decode_length_delimited(&mut rest).ok()?;
-        Some(Told { schema, identities })
+        let mut bytes = Bytes::from(fs::read(&self.file(program)?).ok()?);
+        let sum = bytes.split_off(bytes.len().checked_sub(SUM)?);
+        // Most of it is not looked at before it is used.
+        if crc32fast::hash(&bytes).to_le_bytes() != *sum {
+            return None;
+        }
+        Told::decode(bytes).ok()
     }
 
     /// Keeps what the program told, if it allows not to be asked each time.
@@ -47,8 +46,8 @@ impl SchemaCache {
         let Some(file) = self.file(program) else {
             return;
         };
-        let mut bytes = told.schema.encode_length_delimited_to_vec();
-        bytes.extend(told.identities.encode_length_delimited_to_vec());
+        let mut bytes = told.encode_to_vec();
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         let written = fs::create_private_dir(&self.folder)
             .and_then(|()| fs::atomic_write(&file, &bytes, fs::PRIVATE));
         if let Err(e) = written {
@@ -66,11 +65,12 @@ impl SchemaCache {
 
 #[cfg(test)]
 mod tests {
+    use super::super::proto::tfplugin6 as pb;
     use super::*;
 
     fn told(optional: bool) -> Told {
         let mut told = Told::default();
-        told.schema.provider = Some(pb::Schema::default());
+        told.schema.provider = Some(Bytes::new());
         told.schema.server_capabilities = Some(pb::ServerCapabilities {
             get_provider_schema_optional: optional,
             ..Default::default()

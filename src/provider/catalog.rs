@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::write_only;
-use crate::schema::{ProviderSchema, Schema, implied_type};
+use crate::schema::{ProviderSchema, Schema, Schemas, implied_type};
 use crate::value::Type;
 
 /// A provider's schema and the types it implies.
@@ -65,16 +65,12 @@ impl Catalog {
     }
 }
 
-fn slots(schemas: &BTreeMap<String, Schema>) -> Kinds {
+fn slots(schemas: &Schemas) -> Kinds {
     let names = schemas.keys();
     names.map(|name| (name.clone(), OnceLock::new())).collect()
 }
 
-fn find<'a>(
-    schemas: &'a BTreeMap<String, Schema>,
-    kinds: &'a Kinds,
-    name: &str,
-) -> Option<(&'a Schema, &'a Kind)> {
+fn find<'a>(schemas: &'a Schemas, kinds: &'a Kinds, name: &str) -> Option<(&'a Schema, &'a Kind)> {
     let schema = schemas.get(name)?;
     let kind = kinds.get(name)?.get_or_init(|| Kind {
         ty: implied_type(&schema.block),

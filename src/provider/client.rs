@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::cache::{SchemaCache, Told};
+use super::cache::SchemaCache;
 use super::catalog::{Catalog, Kind};
 use super::convert::{from_diagnostics, from_dynamic, null, to_dynamic};
 use super::launch::Launch;
 use super::proto::tfplugin6 as pb;
 use super::rpc::{CallCounts, Rpc};
 use super::session::Session;
+use super::told::Told;
 use super::{schema, write_only};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::{ProviderSchema, Schema};
@@ -45,6 +46,7 @@ impl Plugin {
             told
         } else {
             let told = session.ask().await?;
+            schema::check(&told).map_err(|e| unsound(name, &e))?;
             if let Some(cache) = cache {
                 cache.put(&launch.program, &told);
             }
@@ -163,12 +165,14 @@ impl Plugin {
 
 /// The schema in our own form. Identities that break the rules are as good as none.
 fn decode(told: Told, name: &str) -> Result<ProviderSchema, Diagnostics> {
-    let mut schema = schema::decode(told.schema).map_err(|e| {
-        Diagnostic::error("Failed to load plugin schemas").detail(format!("provider {name}: {e}"))
-    })?;
+    let mut schema = schema::decode(&told).map_err(|e| unsound(name, &e))?;
     match schema::identities(told.identities, &schema.resources) {
         Ok(found) => schema.identities = found,
         Err(e) => tracing::warn!(target: "provider", provider = name, "{e}"),
     }
     Ok(schema)
+}
+
+fn unsound(name: &str, error: &schema::SchemaError) -> Diagnostic {
+    Diagnostic::error("Failed to load plugin schemas").detail(format!("provider {name}: {error}"))
 }

@@ -26,6 +26,7 @@ mod source;
 mod stderr;
 mod stored;
 pub(crate) mod tls;
+mod told;
 mod transient;
 mod upgrade;
 mod write_only;

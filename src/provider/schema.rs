@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use bytes::Bytes;
+use prost::{DecodeError, Message};
+
 use super::convert::parse_type;
 use super::proto::tfplugin6 as pb;
 use super::schema_check::check_block;
+use super::told::{Entry, Told};
 use crate::schema::{
     Attribute, AttributeType, Block, Capabilities, Function, NestedAttribute, NestedBlock, Nesting,
-    Parameter, ProviderSchema, Schema,
+    Parameter, ProviderSchema, Schema, Schemas,
 };
 use crate::value::Str;
 
@@ -47,28 +51,36 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Decodes the schema response; identities are added by [`identities`].
-///
-/// The rules of the protocol are enforced for resources of all kinds, not for the provider's own configuration:
-/// providers exist that break them there.
-pub(super) fn decode(
-    response: pb::get_provider_schema::Response,
-) -> Result<ProviderSchema, SchemaError> {
-    let provider = response
-        .provider
-        .ok_or_else(|| SchemaError::new("it is missing").within("provider"))?;
+/// Reads one schema.
+type Read = fn(&[u8]) -> Result<pb::Schema, DecodeError>;
+
+/// Decodes what was told, schemas of types when they are asked for; identities are added by [`identities`].
+pub(super) fn decode(told: &Told) -> Result<ProviderSchema, SchemaError> {
+    let read = told.decoder();
+    let response = &told.schema;
+    let later = |entries: &[Bytes], kind| -> Result<Schemas, SchemaError> {
+        let entries = entries.iter().map(|bytes| {
+            let Entry { name, schema } = entry(bytes, kind)?;
+            // Whatever is wrong with it, `check` told.
+            Ok((name, move || one(read, &schema).unwrap_or_default()))
+        });
+        Ok(Schemas::later(
+            entries.collect::<Result<Vec<_>, SchemaError>>()?,
+        ))
+    };
+    let own = |bytes: &Option<Bytes>, name| {
+        let schema = bytes.as_ref().map(|bytes| one(read, bytes));
+        schema.transpose().map_err(|e| e.within(name))
+    };
     Ok(ProviderSchema {
-        provider: schema(provider).map_err(|e| e.within("provider"))?,
-        provider_meta: response
-            .provider_meta
-            .map(schema)
-            .transpose()
-            .map_err(|e| e.within("provider_meta"))?,
-        resources: checked(response.resource_schemas, "resource")?,
-        data_sources: checked(response.data_source_schemas, "data source")?,
-        ephemeral_resources: checked(response.ephemeral_resource_schemas, "ephemeral resource")?,
-        functions: named(response.functions, "function", function)?,
-        identities: BTreeMap::new(),
+        provider: own(&response.provider, "provider")?
+            .ok_or_else(|| SchemaError::new("it is missing").within("provider"))?,
+        provider_meta: own(&response.provider_meta, "provider_meta")?,
+        resources: later(&response.resources, RESOURCE)?,
+        data_sources: later(&response.data_sources, DATA_SOURCE)?,
+        ephemeral_resources: later(&response.ephemeral_resources, EPHEMERAL)?,
+        functions: named(response.functions.clone(), "function", function)?,
+        identities: Schemas::default(),
         capabilities: response
             .server_capabilities
             .map(capabilities)
@@ -76,14 +88,60 @@ pub(super) fn decode(
     })
 }
 
+const RESOURCE: &str = "resource";
+const DATA_SOURCE: &str = "data source";
+const EPHEMERAL: &str = "ephemeral resource";
+
+/// Whether all schemas of types are sound, one after the other, so that no two are in memory.
+///
+/// The rules of the protocol are enforced for resources of all kinds, not for the provider's own configuration:
+/// providers exist that break them there.
+pub(super) fn check(told: &Told) -> Result<(), SchemaError> {
+    let kinds = [
+        (&told.schema.resources, RESOURCE),
+        (&told.schema.data_sources, DATA_SOURCE),
+        (&told.schema.ephemeral_resources, EPHEMERAL),
+    ];
+    for (entries, kind) in kinds {
+        for bytes in entries {
+            let Entry { name, schema } = entry(bytes, kind)?;
+            one(told.decoder(), &schema)
+                .and_then(|schema| sound(&schema))
+                .map_err(|e| e.within(format!("{kind} {name}")))?;
+        }
+    }
+    Ok(())
+}
+
+fn entry(bytes: &Bytes, kind: &str) -> Result<Entry, SchemaError> {
+    // From shared bytes: the schema inside is not copied.
+    Entry::decode(bytes.clone()).map_err(|e| malformed(&e).within(kind))
+}
+
+fn one(read: Read, bytes: &[u8]) -> Result<Schema, SchemaError> {
+    schema(read(bytes).map_err(|e| malformed(&e))?)
+}
+
+fn malformed(error: &DecodeError) -> SchemaError {
+    SchemaError::new(format!("it cannot be decoded: {error}"))
+}
+
+fn sound(schema: &Schema) -> Result<(), SchemaError> {
+    if schema.version < 0 {
+        return Err(SchemaError::new("its version is negative"));
+    }
+    check_block(&schema.block)
+}
+
 /// Decodes the identity schemas of the managed resource types that `resources` has.
 pub(super) fn identities(
     response: pb::get_resource_identity_schemas::Response,
-    resources: &BTreeMap<String, Schema>,
-) -> Result<BTreeMap<String, Schema>, SchemaError> {
+    resources: &Schemas,
+) -> Result<Schemas, SchemaError> {
     let mut schemas = response.identity_schemas;
     schemas.retain(|name, _| resources.contains_key(name));
-    named(schemas, "identity of resource", identity)
+    let schemas = named(schemas, "identity of resource", identity)?;
+    Ok(schemas.into_iter().collect())
 }
 
 fn named<M, T>(
@@ -98,20 +156,6 @@ fn named<M, T>(
             Err(e) => Err(e.within(format!("{kind} {name}"))),
         })
         .collect()
-}
-
-fn checked(
-    schemas: BTreeMap<String, pb::Schema>,
-    kind: &str,
-) -> Result<BTreeMap<String, Schema>, SchemaError> {
-    named(schemas, kind, |message| {
-        let schema = schema(message)?;
-        if schema.version < 0 {
-            return Err(SchemaError::new("its version is negative"));
-        }
-        check_block(&schema.block)?;
-        Ok(schema)
-    })
 }
 
 fn capabilities(message: pb::ServerCapabilities) -> Capabilities {
@@ -276,10 +320,9 @@ fn parameter(message: pb::function::Parameter) -> Result<Parameter, SchemaError>
 
 #[cfg(test)]
 mod tests {
-    use prost::Message as _;
-
     use super::super::proto::tfplugin5 as v5;
-    use super::super::schema_v5;
+    use super::super::rpc::Protocol;
+    use super::super::told::Response;
     use super::*;
     use crate::value::Type;
 
@@ -290,6 +333,22 @@ mod tests {
             optional: true,
             ..Default::default()
         }
+    }
+
+    fn told(protocol: Protocol, response: &impl Message) -> Told {
+        let response = Response::decode(response.encode_to_vec().as_slice()).unwrap();
+        Told::new(
+            protocol,
+            response,
+            pb::get_resource_identity_schemas::Response::default(),
+        )
+    }
+
+    /// As it is done with what a provider of protocol 6 tells.
+    fn accept(response: &pb::get_provider_schema::Response) -> Result<ProviderSchema, SchemaError> {
+        let told = told(Protocol::V6, response);
+        check(&told)?;
+        decode(&told)
     }
 
     fn resource(block: pb::schema::Block) -> pb::get_provider_schema::Response {
@@ -335,7 +394,7 @@ mod tests {
             block_types: vec![list],
             ..Default::default()
         });
-        let schema = decode(message).unwrap();
+        let schema = accept(&message).unwrap();
         let resource = &schema.resources["x_y"];
         assert_eq!(resource.version, 2);
         let a = &resource.block.attributes["a"];
@@ -389,7 +448,7 @@ mod tests {
         };
         // The two protocols disagree on these bytes, which is why there are two decoders.
         assert!(pb::get_provider_schema::Response::decode(&*message.encode_to_vec()).is_err());
-        let schema = decode(schema_v5::response(message)).unwrap();
+        let schema = decode(&told(Protocol::V5, &message)).unwrap();
         let expected = pb::schema::Attribute {
             write_only: true,
             deprecation_message: "use b".to_owned(),
@@ -399,7 +458,10 @@ mod tests {
             attributes: vec![expected],
             ..Default::default()
         };
-        assert_eq!(schema.resources, decode(resource(block)).unwrap().resources);
+        assert_eq!(
+            schema.resources,
+            accept(&resource(block)).unwrap().resources
+        );
         assert!(schema.capabilities.plan_destroy);
         assert_eq!(schema.functions["f"].returns, Type::Bool);
     }
@@ -459,13 +521,13 @@ mod tests {
             ),
         ];
         for (block, message) in cases {
-            let error = decode(resource(block)).expect_err(message).to_string();
+            let error = accept(&resource(block)).expect_err(message).to_string();
             assert!(
                 error.starts_with(&format!("invalid schema of {message}")),
                 "{error}"
             );
         }
-        let missing = decode(pb::get_provider_schema::Response::default());
+        let missing = accept(&pb::get_provider_schema::Response::default());
         let error = missing.unwrap_err().to_string();
         assert_eq!(error, "invalid schema of provider: it is missing");
     }
@@ -488,7 +550,7 @@ mod tests {
             ]),
             ..Default::default()
         };
-        let schema = decode(resource(pb::schema::Block::default())).unwrap();
+        let schema = accept(&resource(pb::schema::Block::default())).unwrap();
         let found = identities(message, &schema.resources).unwrap();
         assert_eq!(found.keys().collect::<Vec<_>>(), ["x_y"]);
         assert!(found["x_y"].block.attributes["id"].required);

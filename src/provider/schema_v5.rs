@@ -3,46 +3,10 @@
 //! Attributes are the one place where the two protocols use the same field numbers for different things; a message that
 //! holds attributes has to be taken over field by field.
 
-use std::collections::BTreeMap;
-
-use prost::Message;
-
 use super::proto::{tfplugin5 as v5, tfplugin6 as v6};
 
-/// The whole response.
-pub(super) fn response(
-    message: v5::get_provider_schema::Response,
-) -> v6::get_provider_schema::Response {
-    v6::get_provider_schema::Response {
-        provider: message.provider.map(schema),
-        resource_schemas: schemas(message.resource_schemas),
-        data_source_schemas: schemas(message.data_source_schemas),
-        diagnostics: message.diagnostics.iter().map(same).collect(),
-        provider_meta: message.provider_meta.map(schema),
-        server_capabilities: message.server_capabilities.as_ref().map(same),
-        functions: message
-            .functions
-            .into_iter()
-            .map(|(name, f)| (name, same(&f)))
-            .collect(),
-        ephemeral_resource_schemas: schemas(message.ephemeral_resource_schemas),
-        ..Default::default()
-    }
-}
-
-/// A message that is the same on the wire in both protocols.
-fn same<M: Message, N: Message + Default>(message: &M) -> N {
-    N::decode(message.encode_to_vec().as_slice()).unwrap_or_default()
-}
-
-fn schemas(messages: BTreeMap<String, v5::Schema>) -> BTreeMap<String, v6::Schema> {
-    messages
-        .into_iter()
-        .map(|(name, message)| (name, schema(message)))
-        .collect()
-}
-
-fn schema(message: v5::Schema) -> v6::Schema {
+/// One schema.
+pub(super) fn schema(message: v5::Schema) -> v6::Schema {
     v6::Schema {
         version: message.version,
         block: message.block.map(block),

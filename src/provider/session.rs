@@ -5,13 +5,12 @@ use std::sync::Arc;
 use prost::Message;
 use tonic::{Code, Status};
 
-use super::cache::Told;
 use super::convert::from_diagnostics;
 use super::launch::Launch;
 use super::plugin::Process;
-use super::proto::{tfplugin5 as v5, tfplugin6 as pb};
-use super::rpc::{CallCounts, Client, Protocol, Rpc};
-use super::schema_v5;
+use super::proto::tfplugin6 as pb;
+use super::rpc::{CallCounts, Client, Rpc};
+use super::told::{Response, Told};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A provider process and the client that calls it.
@@ -59,24 +58,20 @@ impl Session {
 
     /// What the provider says about itself.
     pub(super) async fn ask(&self) -> Result<Told, Diagnostics> {
-        let rpc = Rpc::GetProviderSchema;
-        let mut schema = match self.client.protocol() {
-            Protocol::V5 => {
-                schema_v5::response(self.call(rpc, v5::get_provider_schema::Request {}).await?)
-            }
-            Protocol::V6 => self.call(rpc, pb::get_provider_schema::Request {}).await?,
-        };
+        // The request is empty in both protocols.
+        let request = pb::get_provider_schema::Request {};
+        let mut schema: Response = self.call(Rpc::GetProviderSchema, request).await?;
         from_diagnostics(std::mem::take(&mut schema.diagnostics)).into_result()?;
         let rpc = Rpc::GetResourceIdentitySchemas;
         let request = pb::get_resource_identity_schemas::Request {};
-        match self.client.call(rpc, request).await {
-            Ok(identities) => Ok(Told { schema, identities }),
+        let identities = match self.client.call(rpc, request).await {
+            Ok(identities) => identities,
             Err(status) if status.code() == Code::Unimplemented => {
-                let identities = pb::get_resource_identity_schemas::Response::default();
-                Ok(Told { schema, identities })
+                pb::get_resource_identity_schemas::Response::default()
             }
-            Err(status) => Err(self.failure(rpc, &status).await.into()),
-        }
+            Err(status) => return Err(self.failure(rpc, &status).await.into()),
+        };
+        Ok(Told::new(self.client.protocol(), schema, identities))
     }
 
     async fn failure(&self, rpc: Rpc, status: &Status) -> Diagnostic {

@@ -5,6 +5,7 @@ mod empty;
 mod implied;
 mod normalize;
 mod schema;
+mod schemas;
 mod sensitive;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -17,4 +18,5 @@ pub use schema::{
     Attribute, AttributeType, Block, Capabilities, Function, NestedAttribute, NestedBlock, Nesting,
     Parameter, ProviderSchema, Schema,
 };
+pub use schemas::Schemas;
 pub use sensitive::{deprecations, fit_paths, sensitive_paths};

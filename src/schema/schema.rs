@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use super::schemas::Schemas;
 use crate::value::{Str, Type};
 
 /// Everything a provider says about itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct ProviderSchema {
     /// Its own configuration.
     pub provider: Schema,
     /// The `provider_meta` block, if it supports one.
     pub provider_meta: Option<Schema>,
     /// Managed resource types.
-    pub resources: BTreeMap<String, Schema>,
+    pub resources: Schemas,
     /// Data source types.
-    pub data_sources: BTreeMap<String, Schema>,
+    pub data_sources: Schemas,
     /// Ephemeral resource types.
-    pub ephemeral_resources: BTreeMap<String, Schema>,
+    pub ephemeral_resources: Schemas,
     /// Functions by name.
     pub functions: BTreeMap<String, Function>,
     /// Identity schemas by managed resource type.
-    pub identities: BTreeMap<String, Schema>,
+    pub identities: Schemas,
     /// What the server can do beyond the base protocol.
     pub capabilities: Capabilities,
 }

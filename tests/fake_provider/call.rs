@@ -169,7 +169,7 @@ impl Fake {
         let needs_private = call.private == Some(&[]) && (applies || object("prior").is_some());
         let rules = [
             (
-                !self.schema_fetched.load(Ordering::Relaxed),
+                self.options.filler == 0 && !self.schema_fetched.load(Ordering::Relaxed),
                 "a call before the schema was fetched",
             ),
             (

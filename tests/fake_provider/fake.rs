@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) plan_destroy: bool,
     /// Version of the identity schema.
     pub(crate) identity_version: i64,
+    /// Mebibytes of schemas that nobody uses.
+    pub(crate) filler: usize,
     /// The record, unless the provider's configuration names one.
     pub(crate) record: Option<PathBuf>,
     /// The call log.

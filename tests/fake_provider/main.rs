@@ -14,6 +14,7 @@
 //! | `FAKE_FAULTS` | path of the faults, read again at every call; no file, no faults |
 //! | `FAKE_PLAN_DESTROY` | anything: destroys want to be planned (server capability) |
 //! | `FAKE_IDENTITY_VERSION` | version of the identity schema; 0 without it |
+//! | `FAKE_SCHEMA_MIB` | so many mebibytes of schemas of types that nobody uses |
 //! | `FAKE_HANDSHAKE` | how to spoil the start: `junk`, `none`, `exit`, `wrong_core`, `wrong_protocol`, `netrpc`, `no_tls`, `slow` (200 ms late), `flood` (1 MiB to stderr first) |
 //!
 //! **Record**: one JSON line for each thing made, changed or unmade:
@@ -108,6 +109,9 @@ async fn main() -> ExitCode {
         protocol,
         plan_destroy: var("FAKE_PLAN_DESTROY").is_some(),
         identity_version: var("FAKE_IDENTITY_VERSION")
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(0),
+        filler: var("FAKE_SCHEMA_MIB")
             .and_then(|v| v.parse().ok())
             .unwrap_or(0),
         record: var("FAKE_RECORD").map(Into::into),

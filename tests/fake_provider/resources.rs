@@ -19,8 +19,10 @@
 
 use std::collections::BTreeMap;
 
+use nivis::builtin::message;
 use nivis::builtin::object::{get, with};
-use nivis::schema::{Attribute, Block, NestedBlock, Nesting};
+use nivis::provider::proto::tfplugin6 as v6;
+use nivis::schema::{Attribute, Block, NestedBlock, Nesting, Schema};
 use nivis::value::{Path, Str, Type, Value};
 
 /// Name of the resource and data source type.
@@ -65,6 +67,24 @@ pub(crate) fn meta_block() -> Block {
         attributes: named([("module", text().optional())]),
         ..Block::default()
     }
+}
+
+/// Types of 16 KiB each, which make a schema large.
+pub(crate) fn fillers(mebibytes: usize) -> impl Iterator<Item = (String, v6::Schema)> {
+    let attributes = (0..64).map(|n| {
+        let description = "what it is good for ".repeat(12);
+        let attribute = Attribute {
+            description,
+            ..text().optional()
+        };
+        (format!("attribute_{n}").as_str().into(), attribute)
+    });
+    let block = Block {
+        attributes: attributes.collect(),
+        ..Block::default()
+    };
+    let schema = message::schema(&Schema { version: 0, block });
+    (0..mebibytes * 64).map(move |n| (format!("fake_filler_{n}"), schema.clone()))
 }
 
 /// The schema of the resource.

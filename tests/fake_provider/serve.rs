@@ -44,7 +44,10 @@ impl ProviderServer for Fake {
         let thing = schema(1, resources::thing_block(self.options.protocol));
         Ok(v6::get_provider_schema::Response {
             provider: Some(schema(0, resources::provider_block())),
-            resource_schemas: [(THING.to_owned(), thing)].into(),
+            resource_schemas: [(THING.to_owned(), thing)]
+                .into_iter()
+                .chain(resources::fillers(self.options.filler))
+                .collect(),
             provider_meta: Some(schema(0, resources::meta_block())),
             data_source_schemas: [(THING.to_owned(), schema(0, resources::data_block()))].into(),
             ephemeral_resource_schemas: [(LOGIN.to_owned(), schema(0, transient::login_block()))]
@@ -53,6 +56,8 @@ impl ProviderServer for Fake {
             server_capabilities: Some(v6::ServerCapabilities {
                 plan_destroy: self.options.plan_destroy,
                 move_resource_state: true,
+                // As with providers that really are that large.
+                get_provider_schema_optional: self.options.filler > 0,
                 ..Default::default()
             }),
             diagnostics: orders.diagnostics,

@@ -40,6 +40,7 @@ impl Lab {
             protocol: 6,
             plan_destroy: false,
             identity_version: 0,
+            filler: 0,
             record: at("record"),
             calls: at("calls"),
             faults: at("faults"),

@@ -9,6 +9,8 @@ use nivis::schema::{Block, implied_type};
 use nivis::value::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::real_provider;
+
 /// A provider in a folder of its own, so that its processes and sockets can be told from all others.
 pub(crate) struct Lab {
     folder: TempDir,
@@ -17,18 +19,10 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// `None`, said aloud, where the provider has not been built.
+    /// A provider of other people, as [`real_provider`] has it.
     pub(crate) fn new(name: &str) -> Option<Self> {
-        let file = format!("terraform-provider-{name}");
-        let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("target/providers")
-            .join(&file);
-        if !program.exists() {
-            {
-                eprintln!("skipped: {} has not been built", program.display());
-            }
-            return None;
-        }
+        let program = real_provider(name)?;
+        let file = program.file_name()?;
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join(file);
         std::os::unix::fs::symlink(program, &link).unwrap();

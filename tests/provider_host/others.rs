@@ -1,4 +1,4 @@
-//! Providers of other people, built from source into `target/providers`.
+//! Providers of other people.
 
 use std::time::{Duration, Instant};
 

@@ -127,3 +127,32 @@ async fn a_schema_told_once_is_not_asked_for_again() {
     }
     assert_eq!(schemas[0], schemas[1]);
 }
+
+#[tokio::test]
+async fn a_schema_of_60_mebibytes_is_taken_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    for (protocol, mebibytes) in [("5", 1), ("6", 60)] {
+        let size = mebibytes.to_string();
+        let cache = folder.path().join(protocol);
+        let mut schemas = Vec::new();
+        for asked in [1, 0] {
+            let mut lab = Lab::fake(&[("FAKE_PROTOCOL", protocol), ("FAKE_SCHEMA_MIB", &size)]);
+            lab.pool = lab.pool.caching_schemas(cache.clone());
+            let (provider, block) = lab.start("fake_thing").await;
+            assert!(block.attributes["name"].required);
+            let filler = &provider.schema().resources["fake_filler_63"];
+            assert_eq!(filler.block.attributes.len(), 64);
+            assert_eq!(lab.calls("GetProviderSchema"), asked);
+            schemas.push(provider.schema().clone());
+            lab.pool.shutdown_all().await;
+        }
+        let [file] = std::fs::read_dir(&cache)
+            .unwrap()
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        assert!(file.unwrap().metadata().unwrap().len() > mebibytes << 20);
+        let names = |n: usize| schemas[n].resources.keys().collect::<Vec<_>>();
+        assert_eq!(names(0), names(1));
+    }
+}

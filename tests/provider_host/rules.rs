@@ -35,6 +35,7 @@ const SCHEMA: &[Rule] = &[
         "where the provider allows it, a schema that is known is not fetched again",
         &[
             "tests/provider_host/own.rs a_schema_told_once_is_not_asked_for_again",
+            "tests/provider_host/own.rs a_schema_of_60_mebibytes_is_taken_and_kept",
             "src/provider/cache.rs a_provider_that_has_to_be_asked_is_not_kept",
         ],
     ),
