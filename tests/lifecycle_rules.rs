@@ -390,3 +390,35 @@ fn create_before_destroy() {
         },
     ]);
 }
+
+/// A data source that is read during apply may give what it gave before: then the update planned for its sake is none.
+#[test]
+fn an_update_that_turns_out_to_be_none_does_not_count() {
+    let workspace = workspace();
+    let source = Json::from(fake_provider().to_str().unwrap());
+    let stack = |value: &str| {
+        workspace.stack(&format!(
+            r#"let
+              fake = n.provider {{ id = "fake"; source = {source}; }};
+              thing = name: config: n.resource {{
+                provider = fake; type = "fake_thing"; inherit name; config = {{ inherit name; }} // config;
+              }};
+              a = thing "a" {{ value = "{value}"; }};
+              d = n.data {{
+                provider = fake; type = "fake_thing"; name = "d"; config.name = "d"; meta.dependsOn = [ a ];
+              }};
+            in {{ data = [ d ]; resources = [ a (thing "b" {{ value = d.ref "id"; }}) ]; }}"#
+        ));
+    };
+    stack("x");
+    apply(&workspace, &[]).success();
+    let before = record(&workspace).len();
+    stack("y");
+    let plan = workspace.run_stack("plan", &[]).success();
+    plan.says("2 to change");
+    apply(&workspace, &[])
+        .success()
+        .says("fake.fake_thing.b: nothing to do after all")
+        .says("Apply complete: 0 added, 1 changed, 0 destroyed.");
+    assert_eq!(done(&workspace, before), "update a-1");
+}

@@ -26,6 +26,8 @@ mod phases;
 #[cfg(test)]
 mod provider_host;
 #[cfg(test)]
+mod provider_meta;
+#[cfg(test)]
 mod provider_promises;
 #[cfg(test)]
 mod readers;

@@ -217,9 +217,19 @@ in
         part = "config";
         find = stack: stack.providers.${id}.config or missing;
       } config;
+      told = walk {
+        owner = to;
+        part = "meta";
+        find = stack: stack.providers.${id}.meta or missing;
+        edge = _: _: from: [ from ];
+      } given.meta;
     in
     if any isSensitive walked.notes then
       throw "nivis.provider: 'config' of '${id}' marks a part as sensitive; a provider's configuration is not stored, write the value itself"
+    else if given.meta != null && !(isAttrs given.meta && internal._kind given.meta == null) then
+      throw "nivis.provider: 'meta' of '${id}' is ${internal._describe given.meta}; write `meta = { … }`"
+    else if given.meta != null && (told.edges != [ ] || told.notes != [ ]) then
+      throw "nivis.provider: 'meta' of '${id}' depends on outputs or is marked; write plain values"
     else
       {
         inherit (walked) edges;
@@ -227,7 +237,8 @@ in
           source = sourceOf id given.source;
           config = walked.value;
         }
-        // optional (given.version != null) { inherit (given) version; };
+        // optional (given.version != null) { inherit (given) version; }
+        // optional (given.meta != null) { meta = told.value; };
       };
 
   # Of an output of the stack.

@@ -11,6 +11,7 @@ let
       "source"
       "version"
       "config"
+      "meta"
     ];
     required = [
       "id"
@@ -56,5 +57,6 @@ in
       inherit (checked) source;
       version = versionOf id source (checked.version or null);
       config = checked.config or { };
+      meta = checked.meta or null;
     };
 }

@@ -13,7 +13,7 @@ in
     { textOf, ledger }:
     {
       /**
-        Declares a provider: `provider { id; source; version ? null; config ? { }; }`.
+        Declares a provider: `provider { id; source; version ? null; config ? { }; meta ? null; }`.
 
         `source` is a package that contains the provider's program, a path to it, `"builtin"`, or a registry address such as
         `"hashicorp/random"`; `version` is a constraint for an address, such as `"~> 3.6"`. `config` is a tree like a resource's and may use outputs.

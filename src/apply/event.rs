@@ -18,7 +18,7 @@ pub enum Event {
     Finished {
         /// Which object.
         id: String,
-        /// What was done to it.
+        /// What was done to it; [`Action::NoOp`] if there turned out to be nothing to do.
         action: Action,
         /// How long it took.
         elapsed: Duration,

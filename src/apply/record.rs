@@ -28,10 +28,19 @@ impl Work<'_> {
 }
 
 impl Done<'_> {
-    /// Id and action for people.
+    /// Id and action for people; no action if there turned out to be nothing to do.
     pub(super) fn label(&self) -> (String, Action) {
         match self {
-            Self::Made { change, .. } => (change.target.id.to_string(), make_action(change)),
+            Self::Made {
+                change, outcome, ..
+            } => {
+                let action = if outcome.idle {
+                    Action::NoOp
+                } else {
+                    make_action(change)
+                };
+                (change.target.id.to_string(), action)
+            }
             Self::Unmade {
                 target, deposed, ..
             } => (label(target, deposed.as_deref()), Action::Delete),

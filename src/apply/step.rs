@@ -17,6 +17,8 @@ pub struct Outcome {
     pub result: Stored,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
+    /// There turned out to be nothing to do: the provider was not asked to do it.
+    pub idle: bool,
 }
 
 /// What to store.
@@ -40,11 +42,18 @@ pub enum Stored {
 }
 
 impl Outcome {
-    fn failed(diagnostics: Diagnostics) -> Self {
+    /// Something was asked of the provider.
+    fn new(result: Stored, diagnostics: Diagnostics) -> Self {
         Self {
-            result: Stored::Unchanged,
+            result,
             diagnostics,
+            idle: false,
         }
+    }
+
+    /// Nothing came of it.
+    pub(super) fn failed(diagnostics: Diagnostics) -> Self {
+        Self::new(Stored::Unchanged, diagnostics)
     }
 }
 
@@ -163,6 +172,7 @@ fn nothing_to_do(proposal: &Proposal, prior: Option<&Prior>) -> Option<Outcome> 
     Some(Outcome {
         result,
         diagnostics: proposal.warnings.clone(),
+        idle: true,
     })
 }
 
@@ -233,10 +243,7 @@ fn judge(
         identity: response.identity,
         tainted,
     };
-    Outcome {
-        result,
-        diagnostics,
-    }
+    Outcome::new(result, diagnostics)
 }
 
 /// Destroys an object.
@@ -275,15 +282,9 @@ pub async fn unmake(
                 identity: response.identity,
                 tainted: prior.status == crate::state::Status::Tainted,
             };
-            Outcome {
-                result,
-                diagnostics,
-            }
+            Outcome::new(result, diagnostics)
         }
         _ if failed => Outcome::failed(diagnostics),
-        _ => Outcome {
-            result: Stored::Removed,
-            diagnostics,
-        },
+        _ => Outcome::new(Stored::Removed, diagnostics),
     }
 }

@@ -91,7 +91,7 @@ pub(super) async fn run<'a>(work: Work<'a>, pool: &Pool, realise: Realise) -> Do
                     let outcome = make(&*provider, change, &config, &sensitive, &lifecycle).await;
                     (Some(Arc::clone(provider.schema())), outcome)
                 }
-                Err(diagnostics) => (None, failed(diagnostics)),
+                Err(diagnostics) => (None, Outcome::failed(diagnostics)),
             };
             Done::Made {
                 change,
@@ -114,7 +114,7 @@ pub(super) async fn run<'a>(work: Work<'a>, pool: &Pool, realise: Realise) -> Do
                     let outcome = unmake(&*provider, target, prior, private, replan).await;
                     (Some(Arc::clone(provider.schema())), outcome)
                 }
-                Err(diagnostics) => (None, failed(diagnostics)),
+                Err(diagnostics) => (None, Outcome::failed(diagnostics)),
             };
             Done::Unmade {
                 target,
@@ -166,13 +166,6 @@ async fn built(builds: Vec<Build>, realise: Realise) -> Result<(), Diagnostics> 
     built.map_err(|e| Diagnostic::error("Build failed").detail(e.to_string()))?
 }
 
-fn failed(diagnostics: Diagnostics) -> Outcome {
-    Outcome {
-        result: step::Stored::Unchanged,
-        diagnostics,
-    }
-}
-
 async fn make(
     provider: &dyn Provider,
     change: &Change,
@@ -196,7 +189,7 @@ async fn make(
             })
             .await
         }
-        Err(diagnostics) => failed(diagnostics),
+        Err(diagnostics) => Outcome::failed(diagnostics),
     }
 }
 
@@ -209,13 +202,13 @@ async fn unmake(
 ) -> Outcome {
     let block = match resource_schema(provider, &target.ty) {
         Ok(schema) => &schema.block,
-        Err(diagnostics) => return failed(diagnostics),
+        Err(diagnostics) => return Outcome::failed(diagnostics),
     };
     let mut warnings = Diagnostics::default();
     if replan {
         match plan_removal(provider, &target.ty, &implied_type(block), prior).await {
             Ok(planned) => (private, warnings) = planned,
-            Err(diagnostics) => return failed(diagnostics),
+            Err(diagnostics) => return Outcome::failed(diagnostics),
         }
     }
     let mut outcome = step::unmake(provider, &target.ty, block, prior, &private).await;

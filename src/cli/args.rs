@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::addr::Id;
 use crate::plan::stack::PlanOptions;
@@ -31,6 +31,10 @@ pub(super) struct StackArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) var_file: Vec<PathBuf>,
 
+    /// Whether providers may be added to the lock file; with `readonly`, one that is not locked is an error.
+    #[arg(long, value_name = "MODE", default_value = "update")]
+    pub(super) lockfile: LockFileMode,
+
     /// Show Nix's evaluation trace in errors.
     #[arg(long)]
     pub(super) show_trace: bool,
@@ -42,6 +46,15 @@ pub(super) struct StackArgs {
     /// Replace an input of the flake for this run, as Nix's own `--override-input` does.
     #[arg(long, num_args = 2, value_names = ["INPUT", "FLAKE"], action = clap::ArgAction::Append)]
     pub(super) override_input: Vec<String>,
+}
+
+/// What may become of the lock file of providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LockFileMode {
+    /// It is extended by what it lacks.
+    Update,
+    /// It stays as it is.
+    Readonly,
 }
 
 /// How to plan.
@@ -124,6 +137,7 @@ impl StackArgs {
             attr,
             var: Vec::new(),
             var_file: Vec::new(),
+            lockfile: LockFileMode::Update,
             show_trace: false,
             option: Vec::new(),
             override_input: Vec::new(),

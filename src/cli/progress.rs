@@ -16,6 +16,11 @@ fn line(event: &Event) -> String {
         Event::Started { id, action } => format!("{id}: {}...\n", doing(*action)),
         Event::Finished {
             id,
+            action: Action::NoOp,
+            ..
+        } => format!("{id}: nothing to do after all\n"),
+        Event::Finished {
+            id,
             action,
             elapsed,
             shown_id,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::args::StackArgs;
+use crate::cli::args::{LockFileMode, StackArgs};
 use crate::cli::env;
 use crate::cli::ui::Ui;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -37,7 +37,7 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
             override_inputs: pairs(&args.override_input),
         },
     )?;
-    let installer = Installer::new(settings(&working, &target)?);
+    let installer = Installer::new(settings(args, &working, &target)?);
     let backend = Local::new(&working.join(STATE_FOLDER).join(stack_name(args, &target)));
     Ok(Stack {
         target,
@@ -57,7 +57,7 @@ fn messages(line: &str) {
 
 /// Where providers come from. The lock file is beside the file or flake that declares the stack; for a flake that is not
 /// on this machine, in the working folder.
-fn settings(working: &Path, target: &Target) -> Result<Settings, Diagnostics> {
+fn settings(args: &StackArgs, working: &Path, target: &Target) -> Result<Settings, Diagnostics> {
     let wrong = |variable: &str, problem: String| {
         Diagnostic::error("Invalid setting").detail(format!("{variable}: {problem}"))
     };
@@ -75,6 +75,7 @@ fn settings(working: &Path, target: &Target) -> Result<Settings, Diagnostics> {
         default_host,
         network: env::network(),
         lock_file: beside.join(LOCK_FILE),
+        read_only: args.lockfile == LockFileMode::Readonly,
         tell: messages,
     })
 }

@@ -48,6 +48,8 @@ pub struct ProviderDecl {
     pub version: Option<String>,
     /// Its configuration; an object.
     pub config: Expr,
+    /// What it is told with every call; an object without leaf markers.
+    pub meta: Option<Expr>,
 }
 
 /// A managed resource instance.

@@ -127,14 +127,24 @@ pub(super) fn named<T>(
 }
 
 pub(super) fn provider(r: &mut Reader, at: &At, json: &Json) -> ProviderDecl {
-    let fields = r.fields(at, json, &["source"], &["version", "config"]);
+    let fields = r.fields(at, json, &["source"], &["version", "config", "meta"]);
     ProviderDecl {
         source: fields.read(r, "source", source),
         version: fields.option(r, "version", Reader::name),
         config: fields
             .option(r, "config", leaf::attributes)
             .unwrap_or_else(|| Expr::Object(BTreeMap::new())),
+        meta: fields.option(r, "meta", static_object).flatten(),
     }
+}
+
+/// An object without leaf markers.
+fn static_object(r: &mut Reader, at: &At, json: &Json) -> Option<Expr> {
+    let Json::Object(_) = json else {
+        r.unexpected(at, "object", json);
+        return None;
+    };
+    Some(leaf::plain(r, at, json))
 }
 
 fn source(r: &mut Reader, at: &At, json: &Json) -> Expr {
@@ -220,11 +230,7 @@ pub(super) fn consumer(r: &mut Reader, at: &At, json: &Json) -> Consumer {
 }
 
 fn backend(r: &mut Reader, at: &At, json: &Json) -> Option<Backend> {
-    let Json::Object(_) = json else {
-        r.unexpected(at, "object", json);
-        return None;
-    };
-    let settings = leaf::plain(r, at, json);
+    let settings = static_object(r, at, json)?;
     let Some(ty) = json.get("type") else {
         r.malformed(at, "'type' is a required property");
         return None;

@@ -399,6 +399,7 @@ mod tests {
                 ProviderDecl {
                     source: Expr::Null,
                     version: None,
+                    meta: None,
                     config: object([("region", Expr::String("x".into()))]),
                 },
             )]

@@ -97,6 +97,7 @@ mod tests {
         let provider = |config| ProviderDecl {
             source: Expr::String("builtin".into()),
             version: None,
+            meta: None,
             config,
         };
         let resource = |provider: &str, name: &str, config| Resource {

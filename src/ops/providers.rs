@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::future::join_all;
+
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{Expr, Ir, ProviderDecl};
 use crate::json::SchemasDoc;
@@ -103,15 +105,14 @@ pub fn list(ir: &Ir, lock_file: &LockFile, default_host: &str) -> Vec<Listed> {
 pub async fn schemas(ir: &Ir, pool: &Pool, default_host: &str) -> Result<SchemasDoc, Diagnostics> {
     let mut schemas = Vec::new();
     let mut problems = Diagnostics::default();
-    for (id, decl) in &ir.providers {
+    let asked = ir.providers.iter().map(async |(id, decl)| {
+        let source = source_text(id, &decl.source)?;
+        let schema = pool.schema(id, &source).await?;
+        Ok::<_, Diagnostics>((source, schema))
+    });
+    let found = join_all(asked).await;
+    for ((id, decl), found) in ir.providers.iter().zip(found) {
         let at = format!("provider.{id}");
-        let found = match source_text(id, &decl.source) {
-            Ok(source) => pool
-                .schema(id, &source)
-                .await
-                .map(|schema| (source, schema)),
-            Err(problems) => Err(problems),
-        };
         match found {
             Ok((source, schema)) => {
                 let address = address(decl, default_host).and_then(Result::ok);
@@ -175,6 +176,7 @@ mod tests {
             let decl = ProviderDecl {
                 source: Expr::String((*source).into()),
                 version: version.map(Into::into),
+                meta: None,
                 config: Expr::Object(BTreeMap::new()),
             };
             ((*id).to_owned(), decl)

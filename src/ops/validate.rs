@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{DataSource, Ir, Resource};
@@ -64,6 +66,9 @@ async fn provider(pool: &Pool, configuration: Configuration) -> Result<Diagnosti
     let config = conform(block, &configuration.config)?;
     let mut warnings = deprecations(block, &config);
     warnings.extend(plugin.validate_config(&config).await?);
+    if let Some(meta) = &configuration.meta {
+        plugin.telling(meta)?;
+    }
     Ok(warnings)
 }
 
@@ -111,11 +116,12 @@ async fn read(
 /// attributes that do not exist are found.
 async fn shapes(ir: &Ir, pool: &Pool, found: &mut Diagnostics) -> OutputMap {
     let mut schemas = BTreeMap::new();
-    for (id, decl) in &ir.providers {
-        let Ok(source) = source_text(id, &decl.source) else {
-            continue;
-        };
-        match pool.schema(id, &source).await {
+    let asked = ir.providers.iter().filter_map(|(id, decl)| {
+        let source = source_text(id, &decl.source).ok()?;
+        Some(async move { (id, pool.schema(id, &source).await) })
+    });
+    for (id, schema) in join_all(asked).await {
+        match schema {
             Ok(schema) => drop(schemas.insert(id.as_str(), schema)),
             Err(problems) => found.extend_at(problems, &format!("provider.{id}")),
         }

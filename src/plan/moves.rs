@@ -324,6 +324,7 @@ mod tests {
         let provider = |source: &str| ProviderDecl {
             source: crate::ir::Expr::String(source.into()),
             version: None,
+            meta: None,
             config: crate::ir::Expr::default(),
         };
         Ir {

@@ -18,6 +18,8 @@ pub struct Configuration {
     pub source: String,
     /// As written, references resolved.
     pub config: Value,
+    /// What it is told with every call, as written.
+    pub meta: Option<Value>,
 }
 
 impl Configuration {
@@ -28,11 +30,12 @@ impl Configuration {
         outputs: &OutputMap,
     ) -> Result<Self, Diagnostics> {
         let at = |d: Diagnostics| addressed(d, id);
-        let config = resolve(&decl.config, outputs).map_err(at)?.value;
+        let value = |expr| resolve(expr, outputs).map(|resolved| resolved.value);
         Ok(Self {
             id: id.to_owned(),
             source: source_text(id, &decl.source)?,
-            config,
+            config: value(&decl.config).map_err(at)?,
+            meta: decl.meta.as_ref().map(value).transpose().map_err(at)?,
         })
     }
 }
@@ -45,6 +48,7 @@ impl Configuration {
             id: id.to_owned(),
             source: source.to_owned(),
             config: Value::object(nothing),
+            meta: None,
         }
     }
 }
@@ -71,11 +75,19 @@ pub async fn start(
     pool: &Pool,
     configuration: Configuration,
 ) -> Result<(Arc<dyn Provider>, Diagnostics), Diagnostics> {
-    let Configuration { id, source, config } = configuration;
+    let Configuration {
+        id,
+        source,
+        config,
+        meta,
+    } = configuration;
     let at = |d: Diagnostics| addressed(d, &id);
     let schema = pool.schema(&id, &source).await.map_err(at)?;
     let config = conform(&schema.provider.block, &config).map_err(at)?;
-    let (provider, warnings) = pool.configured(&id, &source, &config).await.map_err(at)?;
+    let (mut provider, warnings) = pool.configured(&id, &source, &config).await.map_err(at)?;
+    if let Some(meta) = meta {
+        provider = provider.telling(&meta).map_err(at)?;
+    }
     Ok((provider, at(warnings)))
 }
 

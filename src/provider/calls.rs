@@ -26,6 +26,10 @@ impl Provider for Plugin {
         &self.catalog.schema
     }
 
+    fn telling(&self, meta: &Value) -> Result<Arc<dyn Provider>, Diagnostics> {
+        Ok(Arc::new(Self::telling(self, meta)?))
+    }
+
     async fn validate_config(&self, config: &Value) -> Result<Diagnostics, Diagnostics> {
         let request = pb::validate_provider_config::Request {
             config: self.send(config, &self.catalog.provider)?,

@@ -12,13 +12,15 @@ use super::session::Session;
 use super::told::Told;
 use super::{schema, write_only};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::schema::{ProviderSchema, Schema};
+use crate::schema::{ProviderSchema, Schema, conform, implied_type};
 use crate::value::{Type, Value};
 
 /// A running provider plugin: [`Provider`](super::Provider) over the protocol.
 pub(super) struct Plugin {
-    pub(super) session: Session,
+    pub(super) session: Arc<Session>,
     pub(super) catalog: Arc<Catalog>,
+    /// What it is told with every call that takes it, if that was configured.
+    meta: Option<pb::DynamicValue>,
 }
 
 impl Plugin {
@@ -31,14 +33,19 @@ impl Plugin {
         catalog: Option<Arc<Catalog>>,
         cache: Option<&SchemaCache>,
     ) -> Result<Self, Diagnostics> {
-        let session = Session::start(launch, name, counts).await?;
+        let session = Arc::new(Session::start(launch, name, counts).await?);
+        let plugin = |catalog| Self {
+            session: session.clone(),
+            catalog,
+            meta: None,
+        };
         if let Some(catalog) = catalog {
             if !catalog.schema.capabilities.get_provider_schema_optional {
                 // Old servers set themselves up in this call. The answer is known: it is not even decoded.
                 let empty = pb::get_provider_schema::Request {};
                 session.call::<_, ()>(Rpc::GetProviderSchema, empty).await?;
             }
-            return Ok(Self { session, catalog });
+            return Ok(plugin(catalog));
         }
         let cache = cache.filter(|_| launch.running.is_none());
         let cached = cache.and_then(|cache| cache.get(&launch.program));
@@ -53,7 +60,26 @@ impl Plugin {
             told
         };
         let catalog = Arc::new(Catalog::new(decode(told, name)?));
-        Ok(Self { session, catalog })
+        Ok(plugin(catalog))
+    }
+
+    /// The same process, told this value with every call that takes it; an error if its schema has no place for it.
+    pub(super) fn telling(&self, meta: &Value) -> Result<Self, Diagnostics> {
+        let Some(schema) = &self.catalog.schema.provider_meta else {
+            return Err(Diagnostic::error("Provider takes no meta")
+                .detail(format!(
+                    "the schema of provider {} has no place for `meta`",
+                    self.session.name
+                ))
+                .hint("remove `meta`; what configures the provider belongs into `config`")
+                .into());
+        };
+        let meta = conform(&schema.block, meta)?;
+        Ok(Self {
+            session: self.session.clone(),
+            catalog: self.catalog.clone(),
+            meta: self.send(&meta, &implied_type(&schema.block))?,
+        })
     }
 
     /// A managed resource type of the schema.
@@ -140,9 +166,10 @@ impl Plugin {
         object
     }
 
-    /// What is sent as the provider's meta value: null if it takes one, as none can be configured.
+    /// What is sent as the provider's meta value: null if it takes one and none is configured.
     pub(super) fn meta(&self) -> Option<pb::DynamicValue> {
-        self.catalog.schema.provider_meta.as_ref().map(|_| null())
+        let takes = self.catalog.schema.provider_meta.as_ref();
+        takes.map(|_| self.meta.clone().unwrap_or_else(null))
     }
 
     /// Diagnostics of an answer. A deferral, which this host never allows, is one more.

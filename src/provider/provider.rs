@@ -18,6 +18,10 @@ pub trait Provider: Send + Sync {
     /// The schema, fetched when the provider was started.
     fn schema(&self) -> &Arc<ProviderSchema>;
 
+    /// The same process, told `meta` with every call that takes provider metadata (`provider_meta`). It is fitted to the
+    /// schema; an error if it does not fit, or if the schema has no place for it.
+    fn telling(&self, meta: &Value) -> Result<Arc<dyn Provider>, Diagnostics>;
+
     /// `ValidateProviderConfig` (v5 `PrepareProviderConfig`). Warnings in `Ok`.
     async fn validate_config(&self, config: &Value) -> Result<Diagnostics, Diagnostics>;
 

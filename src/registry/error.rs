@@ -1,5 +1,7 @@
 //! Why a provider could not be installed.
 
+use std::path::PathBuf;
+
 use super::address::Address;
 use super::archive::ArchiveError;
 use super::http::HttpError;
@@ -114,6 +116,14 @@ pub enum InstallError {
         /// The version.
         release: Box<Release>,
     },
+    /// The lock file has to stay as it is.
+    #[error("{} would have to change, and is read-only: {}", .path.display(), .changes.join("; "))]
+    ReadOnly {
+        /// The lock file.
+        path: PathBuf,
+        /// What would have to change.
+        changes: Vec<String>,
+    },
     /// There is nowhere to put packages.
     #[error("there is no folder for a cache of providers")]
     NoCache,
@@ -150,6 +160,9 @@ impl InstallError {
             Self::LockedVersion { .. } => "run `nivis providers lock` to choose another version",
             Self::NoPackage { .. } => {
                 "run `nivis providers lock --upgrade` to choose a version that is there"
+            }
+            Self::ReadOnly { .. } => {
+                "run `nivis providers lock` without `--lockfile=readonly`, and keep the lock file with the configuration"
             }
             Self::NoCache => "set NIVIS_PROVIDER_CACHE or HOME",
             Self::Unpacked { .. } => "name a registry in NIVIS_PROVIDER_MIRROR: `direct`",

@@ -9,6 +9,7 @@ use super::address::Address;
 use super::direct::Direct;
 use super::error::InstallError;
 use super::fetch::{Fetched, Job, named, program};
+use super::gate::{Gate, in_parallel};
 use super::hash::Hash;
 use super::http::{Client, Network};
 use super::lock_file::{LockFile, Locked};
@@ -19,6 +20,9 @@ use super::release::Release;
 use super::select::{Wants, select};
 use super::version::Version;
 use crate::fs::{self, FileLock};
+
+/// How many packages are fetched at once.
+const AT_ONCE: usize = 4;
 
 /// How long to wait for another run that is writing a lock file.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,6 +40,8 @@ pub struct Settings {
     pub network: Network,
     /// The lock file.
     pub lock_file: PathBuf,
+    /// Whether the lock file must stay as it is.
+    pub read_only: bool,
     /// Takes what a person should know, line by line.
     pub tell: fn(&str),
 }
@@ -46,12 +52,16 @@ pub struct Installer {
     state: Mutex<State>,
     /// Made when it is needed: reading the certificates takes a while.
     net: OnceLock<Net>,
+    gate: Gate,
 }
+
+/// The program of a provider, once it is installed.
+type Program = Arc<OnceLock<Result<PathBuf, Arc<InstallError>>>>;
 
 #[derive(Default)]
 struct State {
     wants: BTreeMap<Address, Wants>,
-    programs: HashMap<Address, Result<PathBuf, Arc<InstallError>>>,
+    programs: HashMap<Address, Program>,
 }
 
 impl Installer {
@@ -61,6 +71,7 @@ impl Installer {
             settings,
             state: Mutex::default(),
             net: OnceLock::new(),
+            gate: Gate::new(AT_ONCE),
         }
     }
 
@@ -92,19 +103,29 @@ impl Installer {
 
     /// The program of a provider for this machine, installed and locked if it is not yet. Blocks.
     pub fn program(&self, address: &Address) -> Result<PathBuf, Arc<InstallError>> {
-        let mut state = self.state();
-        if let Some(known) = state.programs.get(address) {
-            return known.clone();
-        }
-        let wants = state.wants.get(address).cloned().unwrap_or_default();
-        let found = self.install(address, &wants).map_err(Arc::new);
-        state.programs.insert(address.clone(), found.clone());
-        found
+        let (program, wants) = {
+            let mut state = self.state();
+            let wants = state.wants.get(address).cloned().unwrap_or_default();
+            let program = state.programs.entry(address.clone()).or_default();
+            (Arc::clone(program), wants)
+        };
+        let found = program.get_or_init(|| self.install(address, &wants).map_err(Arc::new));
+        found.clone()
+    }
+
+    /// The programs of all providers that the stack wants, installed side by side.
+    pub fn install_all(&self) -> Result<(), Arc<InstallError>> {
+        let addresses: Vec<Address> = self.wants().into_keys().collect();
+        let found = in_parallel(&addresses, |address| self.program(address));
+        found.into_iter().try_for_each(|found| found.map(drop))
     }
 
     fn install(&self, address: &Address, wants: &Wants) -> Result<PathBuf, InstallError> {
         let platform = Platform::current();
         let locked = self.locked()?.providers.remove(address);
+        if self.settings.read_only && locked.is_none() {
+            return Err(self.read_only(vec![format!("{address} is not locked")]));
+        }
         let release = Release {
             address: address.clone(),
             version: match &locked {
@@ -164,6 +185,7 @@ impl Installer {
             places: &self.settings.places,
             cache: cache.ok_or(InstallError::NoCache)?,
         };
+        let _turn = self.gate.enter();
         let fetched = job.run(|| self.net(), self.settings.tell)?;
         match &fetched.voucher {
             Some(Voucher::Key(key)) => {
@@ -177,13 +199,16 @@ impl Installer {
         Ok(fetched)
     }
 
-    /// Adds what was found to the lock file.
+    /// Adds what was found to the lock file. One that must stay as it is has the provider already, and hashes of it that fit.
     pub(super) fn note(
         &self,
         release: &Release,
         wants: &Wants,
         fetched: &Fetched,
     ) -> Result<(), InstallError> {
+        if self.settings.read_only {
+            return Ok(());
+        }
         let Release { address, version } = release;
         self.change_lock_file(|file| {
             let entry = file.providers.entry(address.clone());
@@ -217,6 +242,14 @@ impl Installer {
         change(&mut file);
         file.write(&self.settings.lock_file)?;
         Ok(())
+    }
+
+    /// The error for a lock file that must stay as it is and would have to change so.
+    pub(super) fn read_only(&self, changes: Vec<String>) -> InstallError {
+        InstallError::ReadOnly {
+            path: self.settings.lock_file.clone(),
+            changes,
+        }
     }
 
     /// What reaches places.

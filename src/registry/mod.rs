@@ -8,6 +8,7 @@ mod direct;
 mod error;
 mod fetch;
 mod folder;
+mod gate;
 mod hash;
 mod http;
 mod installer;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::address::Address;
 use super::error::InstallError;
+use super::gate::in_parallel;
 use super::hash::Hash;
 use super::installer::Installer;
 use super::lock_file::{LockFile, Locked};
@@ -32,11 +33,22 @@ impl Installer {
         for address in relock.keep {
             wanted.entry(address.clone()).or_default();
         }
-        let mut after = LockFile::default();
-        for (address, wants) in &wanted {
+        let wanted: Vec<(Address, Wants)> = wanted.into_iter().collect();
+        let locked = in_parallel(&wanted, |(address, wants)| {
             let old = before.providers.get(address);
             let locked = self.lock_one(address, wants, old, relock)?;
-            after.providers.insert(address.clone(), locked);
+            Ok((address.clone(), locked))
+        });
+        let after = LockFile {
+            providers: locked.into_iter().collect::<Result<_, InstallError>>()?,
+        };
+        if self.settings.read_only {
+            let changes = differences(&before, &after);
+            return if changes.is_empty() {
+                Ok(after)
+            } else {
+                Err(self.read_only(changes))
+            };
         }
         self.change_lock_file(|file| file.clone_from(&after))?;
         Ok(after)
@@ -86,4 +98,33 @@ impl Installer {
             hashes,
         })
     }
+}
+
+/// What has to change in a lock file, in words.
+fn differences(before: &LockFile, after: &LockFile) -> Vec<String> {
+    let mut changes = Vec::new();
+    for address in before.providers.keys() {
+        if !after.providers.contains_key(address) {
+            changes.push(format!("{address} is locked and not needed"));
+        }
+    }
+    for (address, new) in &after.providers {
+        match before.providers.get(address) {
+            None => changes.push(format!("{address} is not locked")),
+            Some(old) if old.version != new.version => changes.push(format!(
+                "{address} is locked to {}, and is to be {}",
+                old.version, new.version
+            )),
+            Some(old) if old.hashes != new.hashes => {
+                let missing = new.hashes.difference(&old.hashes).count();
+                changes.push(format!("{address} lacks {missing} hashes"));
+            }
+            Some(old) if old.constraints != new.constraints => changes.push(format!(
+                "the constraints of {address} are `{}`, and are to be `{}`",
+                old.constraints, new.constraints
+            )),
+            Some(_) => {}
+        }
+    }
+    changes
 }

@@ -2,14 +2,17 @@
 
 use std::sync::atomic::Ordering;
 
+use nivis::builtin::message::decode;
 use nivis::builtin::object::get;
 use nivis::provider::proto::tfplugin6 as v6;
+use nivis::schema::implied_type;
 use nivis::value::{Entries, Value};
 use serde_json::{Value as Json, json};
 use tonic::Status;
 
 use crate::fake::Fake;
 use crate::faults::{self, Call, What};
+use crate::resources::meta_block;
 use crate::world;
 
 /// How a call is to be answered.
@@ -21,14 +24,6 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Notes the mistake of a host that sends no metadata although the schema has some.
-    pub(crate) fn expect_meta(&mut self, sent: bool) {
-        if !sent {
-            let what = "host mistake: the provider's metadata is missing";
-            self.diagnostics.push(problem(true, what, ""));
-        }
-    }
-
     pub(crate) fn refused(&self) -> bool {
         let error = i32::from(v6::diagnostic::Severity::Error);
         self.diagnostics.iter().any(|d| d.severity == error)
@@ -47,6 +42,17 @@ pub(crate) struct Incoming<'a> {
     pub(crate) objects: &'a [(&'a str, &'a Value)],
     pub(crate) private: Option<&'a [u8]>,
     pub(crate) id: Option<&'a str>,
+    /// The provider's metadata, of a call that takes it.
+    pub(crate) meta: Meta<'a>,
+}
+
+/// What a call has to say to the provider beside its matter.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Meta<'a> {
+    /// It is no such call.
+    NotTaken,
+    Missing,
+    Sent(&'a v6::DynamicValue),
 }
 
 impl<'a> Incoming<'a> {
@@ -60,6 +66,7 @@ impl<'a> Incoming<'a> {
             objects: &[],
             private: None,
             id: None,
+            meta: Meta::NotTaken,
         }
     }
 
@@ -74,6 +81,13 @@ impl<'a> Incoming<'a> {
     pub(crate) fn private(self, private: &'a [u8]) -> Self {
         Self {
             private: Some(private),
+            ..self
+        }
+    }
+
+    pub(crate) fn meta(self, sent: Option<&'a v6::DynamicValue>) -> Self {
+        Self {
+            meta: sent.map_or(Meta::Missing, Meta::Sent),
             ..self
         }
     }
@@ -146,6 +160,10 @@ impl Fake {
         if let Some(id) = call.id {
             line["id"] = id.into();
         }
+        if let Meta::Sent(meta) = call.meta {
+            let meta = decode(Some(meta), &implied_type(&meta_block()))?;
+            line["meta"] = shown(&meta);
+        }
         world::append(calls, &line).map_err(Status::internal)
     }
 
@@ -193,6 +211,10 @@ impl Fake {
                 "applied by a process whose endpoint was not known when it was configured",
             ),
             (needs_private, "private bytes got lost"),
+            (
+                call.meta == Meta::Missing,
+                "the provider's metadata is missing",
+            ),
         ];
         let broken = rules.into_iter().filter(|(broken, _)| *broken);
         broken

@@ -201,9 +201,9 @@ impl ProviderServer for Fake {
         let call = call
             .of(&request.type_name)
             .with(&objects)
-            .private(&request.private);
+            .private(&request.private)
+            .meta(request.provider_meta.as_ref());
         let mut orders = self.begin(call).await?;
-        orders.expect_meta(request.provider_meta.is_some());
         let new = if orders.refused() {
             current.clone()
         } else {
@@ -231,9 +231,11 @@ impl ProviderServer for Fake {
             ("prior", &prior),
         ];
         let call = Incoming::plain("PlanResourceChange", "plan").of(&request.type_name);
-        let call = call.with(&objects).private(&request.prior_private);
+        let call = call
+            .with(&objects)
+            .private(&request.prior_private)
+            .meta(request.provider_meta.as_ref());
         let mut orders = self.begin(call).await?;
-        orders.expect_meta(request.provider_meta.is_some());
         if orders.refused() {
             return Ok(v6::plan_resource_change::Response {
                 diagnostics: orders.diagnostics,
@@ -283,14 +285,16 @@ impl ProviderServer for Fake {
             ("prior", &prior),
         ];
         let call = Incoming::plain("ApplyResourceChange", "apply").of(&request.type_name);
-        let call = call.with(&objects).private(&request.planned_private);
+        let call = call
+            .with(&objects)
+            .private(&request.planned_private)
+            .meta(request.provider_meta.as_ref());
         let mut orders = self
             .begin(Incoming {
                 op: Some(op),
                 ..call
             })
             .await?;
-        orders.expect_meta(request.provider_meta.is_some());
         let new = if orders.refused() || orders.what == What::Keep {
             prior
         } else if planned.is_null() {
@@ -389,11 +393,9 @@ impl ProviderServer for Fake {
     ) -> Result<v6::read_data_source::Response, Status> {
         let config = decode(request.config.as_ref(), &self.data)?;
         let objects = [("config", &config)];
-        let call = Incoming::plain("ReadDataSource", "read_data");
-        let mut orders = self
-            .begin(call.of(&request.type_name).with(&objects))
-            .await?;
-        orders.expect_meta(request.provider_meta.is_some());
+        let call = Incoming::plain("ReadDataSource", "read_data").of(&request.type_name);
+        let call = call.with(&objects).meta(request.provider_meta.as_ref());
+        let mut orders = self.begin(call).await?;
         if orders.refused() {
             return Ok(v6::read_data_source::Response {
                 diagnostics: orders.diagnostics,

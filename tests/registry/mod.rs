@@ -14,7 +14,7 @@ use self::publish::{
     Release, archive_name, archive_path, download, key, package, platform, program, publish,
     publish_packages, sha256, sums_path,
 };
-use self::server::{Reply, Server};
+use self::server::{Meeting, Reply, Server};
 use crate::support::{Output, Workspace, overwrite};
 use crate::terraform_peer::hosts;
 
@@ -488,4 +488,86 @@ fn the_schema_of_what_a_stack_declares() {
         .json();
     let schema = &schemas["provider_schemas"][address(&server)];
     assert!(schema["resource_schemas"]["fake_thing"]["block"]["attributes"]["name"].is_object());
+}
+
+/// A stack with a provider from each of these servers.
+fn stack_of_many(workspace: &Workspace, servers: &[Server]) {
+    let things = servers.iter().enumerate().map(|(i, server)| {
+        let source = address(server);
+        format!(
+            r#"(n.resource {{
+                provider = n.provider {{ id = "p{i}"; source = "{source}"; }};
+                type = "fake_thing"; name = "a"; config.name = "a{i}";
+            }})"#
+        )
+    });
+    let things: String = things.collect();
+    workspace.stack(&format!("{{ resources = [ {things} ]; }}"));
+}
+
+#[test]
+fn several_providers_are_fetched_side_by_side() {
+    let servers = [Server::start(), Server::start(), Server::start()];
+    for command in ["plan", "providers lock", "providers schema --json"] {
+        let meeting = Meeting::of(servers.len());
+        for server in &servers {
+            publish(server, &[Release::new("1.0.0")], &key());
+            let reply = server.served(&archive_path("1.0.0"));
+            let meeting = Some(meeting.clone());
+            server.serve(&archive_path("1.0.0"), Reply { meeting, ..reply });
+        }
+        let workspace = Workspace::new();
+        stack_of_many(&workspace, &servers);
+        let words = command.split(' ').chain(["--file", "stack.nix"]);
+        workspace.run(words).success();
+        let locked = lock_file(&workspace)["providers"].clone();
+        assert_eq!(locked.as_object().unwrap().len(), 3, "{command}");
+    }
+}
+
+#[test]
+fn a_lock_file_that_is_read_only_stays_as_it_is() {
+    let server = Server::start();
+    publish(
+        &server,
+        &[Release::new("1.2.0"), Release::new("1.3.0")],
+        &key(),
+    );
+    let address = address(&server);
+    let workspace = workspace(&address, Some("1.2.0"));
+    let readonly = "--lockfile=readonly";
+
+    let not_locked =
+        format!("nivis.lock.json would have to change, and is read-only: {address} is not locked");
+    workspace
+        .run_stack("plan", &[readonly])
+        .exits(1)
+        .says(&not_locked)
+        .says("run `nivis providers lock` without `--lockfile=readonly`");
+    providers(&workspace, &["lock", readonly])
+        .exits(1)
+        .says(&not_locked);
+    assert!(!workspace.path("nivis.lock.json").exists());
+
+    providers(&workspace, &["lock"]).success();
+    let before = fs::read(workspace.path("nivis.lock.json")).unwrap();
+    workspace
+        .run_stack("apply", &["--auto-approve", readonly])
+        .success();
+    providers(&workspace, &["lock", readonly]).success();
+
+    stack(&workspace, &address, Some("1.3.0"));
+    workspace
+        .run_stack("plan", &[readonly])
+        .exits(1)
+        .says("is locked to 1.2.0, which is not");
+    providers(&workspace, &["lock", readonly])
+        .exits(1)
+        .says(&format!("{address} is locked to 1.2.0, and is to be 1.3.0"));
+    workspace.stack("{ resources = [ ]; }");
+    fs::remove_dir_all(workspace.path(".nivis")).unwrap();
+    providers(&workspace, &["lock", readonly])
+        .exits(1)
+        .says(&format!("{address} is locked and not needed"));
+    assert_eq!(fs::read(workspace.path("nivis.lock.json")).unwrap(), before);
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
@@ -19,6 +20,39 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
     /// How many bytes of the body are really sent.
     pub(super) sent: usize,
+    /// It is given once all of these are asked for.
+    pub(super) meeting: Option<Arc<Meeting>>,
+}
+
+/// Requests that wait for each other.
+pub(super) struct Meeting {
+    expected: usize,
+    arrived: Mutex<usize>,
+    all: Condvar,
+}
+
+impl Meeting {
+    pub(super) fn of(expected: usize) -> Arc<Self> {
+        Arc::new(Self {
+            expected,
+            arrived: Mutex::new(0),
+            all: Condvar::new(),
+        })
+    }
+
+    /// Waits for the others, but not for ever.
+    fn join(&self) {
+        let mut arrived = self.arrived.lock().unwrap();
+        *arrived += 1;
+        self.all.notify_all();
+        let patience = Duration::from_secs(20);
+        let waiting = |arrived: &mut usize| *arrived < self.expected;
+        let (arrived, _) = self
+            .all
+            .wait_timeout_while(arrived, patience, waiting)
+            .unwrap();
+        assert!(*arrived >= self.expected, "the others did not come");
+    }
 }
 
 impl Reply {
@@ -29,6 +63,7 @@ impl Reply {
             headers: Vec::new(),
             sent: body.len(),
             body,
+            meeting: None,
         }
     }
 
@@ -182,6 +217,9 @@ impl Shared {
                 None => Reply::status(404),
             }
         };
+        if let Some(meeting) = &reply.meeting {
+            meeting.join();
+        }
         let mut head = format!(
             "HTTP/1.1 {} X\r\nConnection: close\r\nContent-Length: {}\r\n",
             reply.status,

@@ -132,12 +132,8 @@ fn lock(stack: &Stack, platforms: &[Platform], upgrade: bool, ui: Ui) -> Ended {
 
 /// A mirror holds what is locked.
 fn lock_if_needed(stack: &Stack) -> Result<(), Diagnostics> {
-    for address in stack.installer.wants().into_keys() {
-        if let Err(error) = stack.installer.program(&address) {
-            return Err(ops::providers::problem(&error).into());
-        }
-    }
-    Ok(())
+    let installed = stack.installer.install_all();
+    installed.map_err(|error| ops::providers::problem(&error).into())
 }
 
 async fn schema(stack: &Stack, ui: Ui) -> Ended {

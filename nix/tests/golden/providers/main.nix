@@ -37,6 +37,7 @@
         id = "unused";
         source = "example/unused";
         version = ">= 1.0";
+        meta.module = "web";
       })
       { again = cloud; }
       (n.provider {

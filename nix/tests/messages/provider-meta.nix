@@ -1,0 +1,11 @@
+{ n, provider, make, a, ... }:
+{
+  stack = {
+    resources = a;
+    providers = n.provider {
+      id = "q";
+      source = "builtin";
+      meta = "web";
+    };
+  };
+}
