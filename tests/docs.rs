@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::Workspace;
+use crate::support::{Workspace, overwrite};
 
 fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -67,4 +67,57 @@ fn links_lead_somewhere() {
         }
     }
     assert!(seen > 15, "{seen} links");
+}
+
+/// Environment variables and what is said about them, from the constants of `src/cli/env.rs`.
+fn environment_variables(source: &str) -> Vec<(String, String)> {
+    let mut said = Vec::new();
+    let mut rows = Vec::new();
+    // The wrapped list of a constant ends with its own line.
+    for item in source.replace("[\n    \"", "[\"").lines() {
+        if let Some(line) = item.strip_prefix("/// ") {
+            said.push(line);
+            continue;
+        }
+        let about = std::mem::take(&mut said).join(" ");
+        let Some((_, value)) = item
+            .strip_prefix("const ")
+            .and_then(|c| c.split_once(" = "))
+        else {
+            continue;
+        };
+        let names: Vec<&str> = value.split('"').skip(1).step_by(2).collect();
+        if names.is_empty() || names.iter().any(|name| name.starts_with('/')) {
+            continue;
+        }
+        let names = names.iter().map(|name| {
+            let rest = if name.ends_with('_') { "…" } else { "" };
+            format!("`{name}{rest}`")
+        });
+        rows.push((names.collect::<Vec<_>>().join(", "), about));
+    }
+    rows
+}
+
+#[test]
+fn the_page_about_the_environment_is_current() {
+    let rows = environment_variables(&read("src/cli/env.rs"));
+    assert!(rows.len() >= 15, "{rows:?}");
+    let table: String = rows
+        .iter()
+        .map(|(names, about)| {
+            assert!(!about.is_empty(), "{names} is not described");
+            format!("| {names} | {about} |\n")
+        })
+        .collect();
+    let current = format!(
+        "# Environment variables\n\nWhat nivis itself reads; made by the tests from `src/cli/env.rs`. Provider plugins get the whole environment of nivis, and \
+        Nix reads its own variables.\n\n| name | meaning |\n|---|---|\n{table}"
+    );
+    let page = "docs/reference/environment.md";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    if fs::read_to_string(&path).ok().as_deref() != Some(&current) {
+        overwrite(&path, current.as_bytes()).unwrap();
+        panic!("{page} was not current; it has been written anew");
+    }
 }

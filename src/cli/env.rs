@@ -1,4 +1,4 @@
-//! Every environment variable nivis itself reads (docs/reference/environment.md is made from this list).
+//! Every environment variable nivis itself reads. `docs/reference/environment.md` is made from the constants here.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 /// Home folder, for `~` in provider paths.
 const HOME: &str = "HOME";
-/// Name of the user, for the state lock.
+/// Name of the user, for the lock of the state.
 const USER: &str = "USER";
 /// Where providers come from instead of their registries: URLs and folders of mirrors, and the word `direct`, separated
 /// by commas. The first that knows a provider counts.
@@ -53,7 +53,7 @@ fn var(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Beginnings of names of variables of a stack, the less important first.
+/// Value of the variable of a stack whose name follows; the latter wins.
 const VARIABLES: [&str; 2] = ["TF_VAR_", "NIVIS_VAR_"];
 
 /// Values for variables of the stack: (name in the environment, name, value). What is not UTF-8 is left out.
