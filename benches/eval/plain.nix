@@ -1,5 +1,5 @@
 # The document that stack.nix gives, written down as plain attribute sets.
-{ count }:
+{ count, everywhere }:
 let
   ref = name: {
     resource = "p.t.base";
@@ -9,7 +9,7 @@ let
     (ref "id")
     (ref "name")
   ];
-  leaf = word: i: {
+  two = word: i: {
     __derived = {
       inputs = [
         "p.t.base.id"
@@ -21,6 +21,17 @@ let
         { __ref = ref "id"; }
         "-"
         { __ref = ref "name"; }
+        "-${toString i}"
+      ];
+    };
+  };
+  one = word: name: i: {
+    __derived = {
+      inputs = [ "p.t.base.${name}" ];
+      refs = [ (ref name) ];
+      template = [
+        "${word}-"
+        { __ref = ref name; }
         "-${toString i}"
       ];
     };
@@ -38,13 +49,24 @@ let
       };
     };
   };
-  attributes = i: {
-    a = leaf "one" i;
-    b = leaf "two" i;
-    c = leaf "three" i;
-    d = leaf "four" i;
-    e = leaf "five" i;
-  };
+  attributes =
+    i:
+    if everywhere then
+      {
+        a = two "one" i;
+        b = two "two" i;
+        c = two "three" i;
+        d = two "four" i;
+        e = two "five" i;
+      }
+    else
+      {
+        a = one "one" "id" i;
+        b = one "two" "name" i;
+        c = "three-${toString i}";
+        d = i;
+        e = true;
+      };
   computed.f.__derived = {
     inputs = [ "p.t.base.id" ];
     refs = [ (ref "id") ];
@@ -55,6 +77,21 @@ let
     to = "p.t.r${toString i}";
     inherit via;
   };
+  interpolating =
+    [
+      "a"
+      "b"
+    ]
+    ++ (
+      if everywhere then
+        [
+          "c"
+          "d"
+          "e"
+        ]
+      else
+        [ ]
+    );
 in
 {
   schemaVersion = 1;
@@ -66,17 +103,7 @@ in
     [ (resource "base" { }) ]
     ++ map (i: resource "r${toString i}" (attributes i // (if i == 0 then computed else { }))) indices;
   edges = builtins.concatMap (
-    i:
-    map (edge i) (
-      [
-        "a"
-        "b"
-        "c"
-        "d"
-        "e"
-      ]
-      ++ (if i == 0 then [ "f" ] else [ ])
-    )
+    i: map (edge i) (interpolating ++ (if i == 0 then [ "f" ] else [ ]))
   ) indices;
   nixConsumers = [ ];
 }

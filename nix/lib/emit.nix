@@ -12,6 +12,7 @@ let
     isPath
     isString
     map
+    tail
     ;
   internal = import ./internal.nix;
   leaf = import ./leaf.nix;
@@ -87,6 +88,32 @@ let
     else
       checkTarget "${lead}${via} of '${to}'" from;
 
+  walkTree = leaf.walker {
+    inherit
+      ledger
+      startOf
+      exact
+      l
+      ;
+  };
+
+  stringOf = text: text;
+  whereIn =
+    part: owner: at:
+    "${pathText ([ part ] ++ at)} of '${owner}'";
+
+  # One edge from each resource that is used at a place; `edge via from` are the edges for one.
+  edgesOf =
+    edge: prefix: at: refs:
+    let
+      via = pathText (prefix ++ at);
+      first = (head refs).resource;
+    in
+    if tail refs == [ ] || all (ref: ref.resource == first) refs then
+      edge via first
+    else
+      concatMap (edge via) (internal._unique (map (ref: ref.resource) refs));
+
   # Walks the tree `part` of the entry `owner`; `prefix` comes before places in `via` of edges, and `find` gets the tree out
   # of a version of the stack.
   walk =
@@ -94,30 +121,25 @@ let
       owner,
       part,
       prefix ? [ ],
-      notesBuilds ? false,
       find,
       edge ? edgeTo (if prefix == [ ] then "${part}." else ""),
     }:
     tree:
-    leaf.walker {
-      inherit ledger notesBuilds startOf;
-      where = at: "${pathText ([ part ] ++ at)} of '${owner}'";
-      # One edge from each resource that is used at a place.
-      edges =
-        at: refs:
-        let
-          via = pathText (prefix ++ at);
-          first = (head refs).resource;
-        in
-        if all (ref: ref.resource == first) refs then
-          edge owner via first
-        else
-          concatMap (edge owner via) (internal._unique (map (ref: ref.resource) refs));
-      versions = {
-        exact = find exact;
-        l = find l;
-      };
-    } [ ] tree (find w);
+    let
+      walked = walkTree {
+        inherit find stringOf;
+        depth = 0;
+        notesBuilds = false;
+        inSecret = false;
+        where = whereIn part owner;
+        edges = edgesOf (edge owner) prefix;
+      } [ ] tree (find w);
+    in
+    {
+      inherit (walked) value;
+      edges = walked.edges or [ ];
+      notes = walked.notes or [ ];
+    };
 
   # Edges that `meta` asks for.
   metaEdges =
@@ -158,53 +180,85 @@ let
       edges = filter (edge: edge.from != id) walked.edges;
       meta = optional (tree != [ ]) { ${name} = walked.value; };
     };
-in
-{
-  # Of a resource or data source.
-  resource =
+
+  # What `meta` gives: that of the IR, and edges.
+  aroundOf =
     declared:
     let
       inherit (declared) id;
-      kind = internal._kind declared;
-      isCall = kind == "call";
-      part = if isCall then "arguments" else "config";
-      config = if isCall then declared.config else checkConfig kind id declared.config;
-      walked = walk {
-        owner = id;
-        inherit part;
-        notesBuilds = true;
-        find = stack: stack.byId.${id}.config or missing;
-      } config;
       meta = metas.make declared;
       triggers = meta.lifecycle.replaceTriggeredBy or [ ];
       triggerId = trigger: trigger.__ref.resource or trigger;
-      needed = internal._uniqueBy (build: "${build.drv}!${build.output}") (
-        map (note: note.build) (filter (note: note ? build) walked.notes)
-      );
-      sensitive = map (note: node.exactPath note.at) (filter isSensitive walked.notes);
       preconditions = conditionsOf declared "preconditions";
       postconditions = conditionsOf declared "postconditions";
     in
     {
       edges =
-        walked.edges
-        ++ metaEdges id "dependsOn" meta.dependsOn
+        metaEdges id "dependsOn" meta.dependsOn
         ++ metaEdges id "lifecycle.replaceTriggeredBy" (map triggerId triggers)
         ++ preconditions.edges
         ++ postconditions.edges;
-      ir = {
+      meta = meta // preconditions.meta // postconditions.meta;
+    };
+
+  # A call has other names for two things.
+  callOf =
+    entry:
+    removeAttrs entry [
+      "type"
+      "config"
+    ]
+    // {
+      function = entry.type;
+      arguments = entry.config;
+    };
+
+  # What notes add to `meta`.
+  notedOf =
+    notes:
+    let
+      needed = internal._uniqueBy (build: "${build.drv}!${build.output}") (
+        map (note: note.build) (filter (note: note ? build) notes)
+      );
+      sensitive = map (note: node.exactPath note.at) (filter isSensitive notes);
+    in
+    optional (needed != [ ]) { builds = needed; } // optional (sensitive != [ ]) { inherit sensitive; };
+in
+{
+  # Of a resource or data source; `other` is the same with witnesses.
+  resource =
+    other: declared:
+    let
+      inherit (declared) id;
+      kind = internal._kind declared;
+      isCall = kind == "call";
+      part = if isCall then "arguments" else "config";
+      walked = walkTree {
+        find = stack: stack.byId.${id}.config or missing;
+        depth = 0;
+        notesBuilds = true;
+        inSecret = false;
+        inherit stringOf;
+        where = whereIn part id;
+        edges = edgesOf (edgeTo "${part}." id) [ ];
+      } [ ] (if isCall then declared.config else checkConfig kind id declared.config) (other.config or missing);
+      # Most resources say nothing in `meta`, and nothing is noted in their configuration.
+      isQuiet = declared.meta == { } && declared.index == null;
+      around = aroundOf declared;
+      meta = if isQuiet then metas.unsaid.${kind} else around.meta;
+      notes = walked.notes or [ ];
+      entry = {
         inherit id;
         provider = declared.provider.id;
-        inherit (declared) name;
-        ${part} = walked.value;
-        ${if isCall then "function" else "type"} = declared.type;
-        meta =
-          meta
-          // preconditions.meta
-          // postconditions.meta
-          // optional (needed != [ ]) { builds = needed; }
-          // optional (sensitive != [ ]) { inherit sensitive; };
+        inherit (declared) name type;
+        config = walked.value;
+        meta = if notes == [ ] then meta else meta // notedOf notes;
       };
+      edges = walked.edges or [ ];
+    in
+    {
+      edges = if isQuiet then edges else edges ++ around.edges;
+      ir = if isCall then callOf entry else entry;
     };
 
   provider =

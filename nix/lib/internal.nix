@@ -15,6 +15,7 @@ let
     isList
     isString
     length
+    listToAttrs
     removeAttrs
     sort
     stringLength
@@ -47,12 +48,9 @@ rec {
     if kind != null then kinds.${kind} or "a ${kind}" else types.${type} or "a ${type}";
 
   # The library's own values carry `_type = "nivis.<kind>"`. Gives the kind, or null for anything else.
-  _kind =
-    value:
-    if isAttrs value && value ? _type && isString value._type && substring 0 6 value._type == "nivis." then
-      substring 6 (-1) value._type
-    else
-      null;
+  _kind = value: if value ? _type then _kindOf value._type else null;
+  _kindOf =
+    type: if isString type && substring 0 6 type == "nivis." then substring 6 (-1) type else null;
 
   _min = a: b: if a < b then a else b;
 
@@ -111,21 +109,30 @@ rec {
       allowed,
       required ? [ ],
     }:
+    let
+      needed = listToAttrs (
+        map (name: {
+          inherit name;
+          value = null;
+        }) required
+      );
+    in
     args:
     let
       unknown = attrNames (removeAttrs args allowed);
       absent = filter (name: !(args ? ${name})) required;
       first = builtins.head unknown;
     in
+    # There may be very many sets to check, and nearly all are right.
+    if isAttrs args && removeAttrs args allowed == { } && removeAttrs needed (attrNames args) == { } then
+      args
     # The library's own values have other names, so that they are looked at on the way to an error only.
-    if !(isAttrs args) || unknown != [ ] && _kind args != null then
+    else if !(isAttrs args) || unknown != [ ] && _kind args != null then
       throw "nivis.${function}: expected a set of ${noun}s${of args}, got ${_describe args}; write `{ … }`"
     else if unknown != [ ] then
       throw "nivis.${function}: unknown ${noun} '${first}'${of args}${_hint first allowed}"
-    else if absent != [ ] then
-      throw "nivis.${function}: missing ${noun} '${builtins.head absent}'${of args}; give ${_quoteAll required}"
     else
-      args;
+      throw "nivis.${function}: missing ${noun} '${builtins.head absent}'${of args}; give ${_quoteAll required}";
 
   # For `of`: the name among the arguments, if it is there and plain.
   _ofName =
@@ -153,7 +160,7 @@ rec {
     if isLeaf value then
       [ value ]
     else if isList value then
-      concatMap (_flatten isLeaf) value
+      if builtins.all isLeaf value then value else concatMap (_flatten isLeaf) value
     else if isAttrs value then
       concatMap (_flatten isLeaf) (attrValues value)
     else

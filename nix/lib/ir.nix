@@ -4,11 +4,14 @@ let
     attrNames
     attrValues
     concatMap
+    elemAt
     filter
+    genList
     intersectAttrs
     isBool
     isFunction
     isString
+    length
     listToAttrs
     map
     mapAttrs
@@ -115,7 +118,8 @@ let
         }) ids
       );
       declared = attrValues (intersectAttrs wanted p.byId);
-      kind = name: map emit.resource (filter (d: internal._kind d == name) declared);
+      entry = d: emit.resource (versions.w.byId.${d.id} or { }) d;
+      kind = name: map entry (filter (d: internal._kind d == name) declared);
       managed = kind "resource";
       data = kind "data";
       ephemeral = kind "ephemeral";
@@ -146,21 +150,28 @@ let
   assemble =
     versions:
     let
-      inherit (versions) p;
+      inherit (versions) p w;
       emit = emitter versions;
       providers = mapAttrs emit.provider p.providers;
-      data = map emit.resource p.data;
-      ephemeral = map emit.resource p.ephemeral;
-      calls = map emit.resource p.calls;
-      managed = map emit.resource p.resources;
+      # The same entry with witnesses is in the same place. If it is not, strings are no concatenation, which is right, only slow.
+      entries =
+        name:
+        let
+          entry = i: emit.resource (if i < length w.${name} then elemAt w.${name} i else { }) (elemAt p.${name} i);
+        in
+        genList entry (length p.${name});
+      data = entries "data";
+      ephemeral = entries "ephemeral";
+      calls = entries "calls";
+      managed = entries "resources";
       outputs = attrValues (mapAttrs emit.output p.outputs);
       checks = attrValues (mapAttrs emit.check p.checks);
       imported = readImports p.imports;
-      imports = builtins.genList (i: emit.import i (builtins.elemAt imported i)) (builtins.length imported);
+      imports = genList (i: emit.import i (elemAt imported i)) (length imported);
       irs = map (entry: entry.ir);
     in
     # Ids are unique, even if nothing looks one up.
-    builtins.seq (if versions.ledger ? compare then sameIds p versions.w else p.byId) {
+    builtins.seq (if versions.ledger ? compare then sameIds p w else p.byId) {
       schemaVersion = 1;
       providers = mapAttrs (_: entry: entry.ir) providers;
       resources = irs managed;

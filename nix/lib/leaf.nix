@@ -15,6 +15,7 @@ let
     isList
     isString
     length
+    map
     mapAttrs
     toJSON
     typeOf
@@ -46,22 +47,58 @@ let
 
   secretBuild = "uses a Nix build inside `deriveSensitive`; builds are in the store, where everybody can read them, so give the secret to the resource itself";
 
-  # `where at` names a place for messages; `edges at refs` are the edges of a leaf; `versions` are the tree with exact
-  # references and with what the ledger knows. `inSecret` says that secrets are among the values.
+  # Types of values that are in the IR as they are.
+  plainTypes = {
+    int = true;
+    bool = true;
+    null = true;
+  };
+
+  # What stands at a place of `tree` in another version of the stack.
+  find =
+    tree: stack: at:
+    within (tree.find stack) (genList (i: elemAt at (tree.depth + i)) (length at - tree.depth));
+
+  # Does a place differ from one value of an output to another, with nothing left that says so?
+  differs =
+    p: w:
+    if isString p then
+      !(hasContext p) && p != w
+    else if isAttrs p then
+      !(isAttrs w)
+      || internal._kind p != internal._kind w
+      || internal._kind p == null && !(builds.isDerivation p) && attrNames p != attrNames w
+    else if isList p then
+      !(isList w) || length p != length w
+    else
+      typeOf p != "lambda" && p != w;
+  # Everything is shared by all trees of an evaluation; what is different from one to another is in `tree`:
+  # - `where at` names a place for messages;
+  # - `edges at refs` are the edges of a leaf;
+  # - `find stack` is the same tree in another version of the stack, and `depth` is how many steps of a place lead to it;
+  # - `notesBuilds` says whether the IR has a list for builds beside the tree;
+  # - `inSecret`, whether secrets are among the values;
+  # - `stringOf` makes a string of the author's value there.
+  #
+  # `startOf` is `reference.placeholderStart`, as far as possible from a table. `exact` and `l` are the stack with exact references,
+  # and with what the ledger knows.
   walker =
     {
       ledger,
-      where,
-      notesBuilds,
       startOf,
-      edges,
-      versions,
-      inSecret ? false,
-    }@context:
+      exact,
+      l,
+    }:
     let
-      fail = at: problem: throw "nivis.plan: ${where at} ${problem}";
+      isQuick = !(ledger ? compare);
 
-      build = at: build: if inSecret then fail at secretBuild else node.build build;
+      fail =
+        tree: at: problem:
+        throw "nivis.plan: ${tree.where at} ${problem}";
+
+      build =
+        tree: at: build:
+        if tree.inSecret then fail tree at secretBuild else node.build build;
 
       string = strings {
         inherit
@@ -69,136 +106,146 @@ let
           fail
           build
           startOf
-          edges
           ;
-        notesBuilds = notesBuilds && !inSecret;
+        others = tree: at: {
+          exact = tree.stringOf (find tree exact at);
+          l = tree.stringOf (find tree l at);
+        };
       };
-      others = at: mapAttrs (_: tree: within tree at) versions;
 
-      # A walk of what a wrapper at a place has inside.
-      inner =
-        at: name: more:
-        walker (
-          context
+      # A walk of what the wrapper `p` has inside.
+      inside =
+        tree: at: name: more: p: w:
+        walk (
+          tree
           // {
-            where = below: where (at ++ below);
-            edges = below: edges (at ++ below);
-            versions = mapAttrs (_: tree: (within tree at).${name} or missing) versions;
+            find = stack: (find tree stack at).${name} or missing;
+            depth = length at;
           }
           // more
-        );
-      inside =
-        at: name: p: w: more:
-        let
-          found = inner at name more [ ] p.${name} (w.${name} or missing);
-        in
-        found // { notes = map (note: note // { at = at ++ note.at; }) found.notes; };
+        ) at p.${name} (w.${name} or missing);
 
       derive =
-        at: p: w:
+        tree: at: p: w:
         let
           pending = node.derived p.refs (if p.sensitive then { sensitive = true; } else { });
           # For the executor's ears only, in an evaluation that has secrets.
           secret =
             let
-              result = inside at "result" p w { inSecret = true; };
+              result = inside tree at "result" {
+                inSecret = true;
+                notesBuilds = false;
+              } p w;
             in
             node.derived p.refs {
               sensitive = true;
               inherit (result) value;
             }
             // {
-              inherit (result) edges;
+              edges = result.edges or [ ];
             };
-          known = if p.sensitive && ledger ? secrets then secret else inside at "result" p w { };
+          known = if p.sensitive && ledger ? secrets then secret else inside tree at "result" { } p w;
           leaf = if p.known then known else pending;
-          used = leaf // { edges = edges at p.refs ++ leaf.edges; };
+          used = leaf // {
+            edges = tree.edges at p.refs ++ leaf.edges or [ ];
+          };
         in
         if p.sensitive then node.noteSensitive at used else used;
 
       # A whole resource in place of one of its outputs.
-      whole = at: p: fail at "is '${p.id}' as a whole; use one of its outputs, such as `x.ref \"id\"`";
+      whole =
+        tree: at: p: _:
+        fail tree at "is '${p.id}' as a whole; use one of its outputs, such as `x.ref \"id\"`";
 
       kinds = {
         inherit derive;
         ref =
-          at: p: _:
-          node.ref (edges at [ p.__ref ]) (if ledgers.isVariable p.__ref then "__sensitiveRef" else "__ref") p.__ref;
-        drv = at: p: _: build at p.build;
-        sensitive = at: p: w: node.noteSensitive at (inside at "value" p w { });
+          tree: at: p: _:
+          node.ref (tree.edges at [ p.__ref ]) (
+            if ledgers.isVariable p.__ref then "__sensitiveRef" else "__ref"
+          ) p.__ref;
+        drv =
+          tree: at: p: _:
+          build tree at p.build;
+        sensitive =
+          tree: at: p: w:
+          node.noteSensitive at (inside tree at "value" { } p w);
         resource = whole;
         data = whole;
-        provider = at: _: fail at "is a provider; it belongs under `provider` of a resource";
+        provider =
+          tree: at: _: _:
+          fail tree at "is a provider; it belongs under `provider` of a resource";
       };
 
+      # A set that is no more than that is the most frequent.
       attrs =
-        at: p: w:
+        tree: at: p: w:
         let
           kind = internal._kind p;
+          set = node.set p (map (entry tree at p w) (attrNames p));
         in
-        if kind != null then
-          kinds.${kind} at p w
+        if !(p ? _type || p ? type || p ? __toString || p ? outPath) then
+          set
+        else if kind != null then
+          kinds.${kind} tree at p w
         else if builds.isDerivation p then
-          build at (builds.ofDerivation p)
+          build tree at (builds.ofDerivation p)
         else if isStringLike p then
-          string at "${p}" (stringOf w) (at: mapAttrs (_: stringOf) (others at))
+          string (tree // { inherit stringOf; }) at "${p}" (stringOf w)
         else
-          node.set (mapAttrs (name: value: walk (at ++ [ name ]) value (w.${name} or missing)) p);
+          set;
+
+      # The node of an attribute, with its name. Most are plain.
+      entry =
+        tree: at: p: w: name:
+        let
+          value = p.${name};
+          step = if isQuick && isString value then string else walk;
+          below = step tree (at ++ [ name ]) value (w.${name} or missing);
+        in
+        if isQuick && plainTypes ? ${typeOf value} then { inherit name value; } else below // { inherit name; };
 
       list =
-        at: p: w:
+        tree: at: p: w:
         let
           item = i: if isList w && i < length w then elemAt w i else missing;
         in
-        node.list (genList (i: walk (at ++ [ i ]) (elemAt p i) (item i)) (length p));
+        node.list (genList (i: walk tree (at ++ [ i ]) (elemAt p i) (item i)) (length p));
 
       float =
-        at: p:
+        tree: at: p:
         if fromJSON (toJSON p) == p then
           node.plain p
         else
-          fail at "is a number with more digits than this Nix prints; write it as a string";
+          fail tree at "is a number with more digits than this Nix prints; write it as a string";
 
       other =
-        at: p:
+        tree: at: p:
         let
           type = typeOf p;
         in
         if type == "float" then
-          float at p
+          float tree at p
         else if type == "path" then
           node.plain (unsafeDiscardStringContext "${p}")
         else if type == "lambda" then
-          fail at "is a function; give it its arguments"
+          fail tree at "is a function; give it its arguments"
         else
           node.plain p;
 
-      # Does a place differ from one value of an output to another, with nothing left that says so?
-      differs =
-        p: w:
-        if isString p then
-          !(hasContext p) && p != w
-        else if isAttrs p then
-          !(isAttrs w)
-          || internal._kind p != internal._kind w
-          || internal._kind p == null && !(builds.isDerivation p) && attrNames p != attrNames w
-        else if isList p then
-          !(isList w) || length p != length w
-        else
-          typeOf p != "lambda" && p != w;
-
+      # The node (node.nix) of what stands at `at` in a tree: `p` and `w` are its two versions.
       walk =
-        at: p: w:
-        if ledger ? compare && differs p w then
-          fail at "depends on an output in a way that Nix lost track of; compute it inside `derive`"
+        tree: at: p: w:
+        if !isQuick && differs p w then
+          fail tree at "depends on an output in a way that Nix lost track of; compute it inside `derive`"
         else if isString p then
-          string at p w others
+          string tree at p w
         else if isAttrs p then
-          attrs at p w
+          attrs tree at p w
         else if isList p then
-          list at p w
+          list tree at p w
         else
-          other at p;
+          other tree at p;
     in
     walk;
 in

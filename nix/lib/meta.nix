@@ -146,6 +146,9 @@ let
   };
 in
 {
+  # The IR's `meta` of what says nothing in its own, by kind.
+  inherit unsaid;
+
   # The IR's `meta` without what the configuration adds (builds, sensitive paths), and without conditions (condition.nix).
   make =
     declared:
@@ -153,10 +156,6 @@ in
       kind = internal._kind declared;
       checked = checkNames declared kind declared.meta;
     in
-    # Most resources say nothing.
-    if declared.meta == { } && declared.index == null && unsaid ? ${kind} then
-      unsaid.${kind}
-    else
     {
       dependsOn = idsOf declared "dependsOn" (checked.dependsOn or [ ]);
     }

@@ -2,15 +2,15 @@
 let
   inherit (builtins)
     all
-    attrValues
-    concatMap
+    catAttrs
+    concatLists
     concatStringsSep
     head
     intersectAttrs
     isInt
     length
+    listToAttrs
     map
-    mapAttrs
     match
     ;
   reference = import ./reference.nix;
@@ -36,13 +36,10 @@ rec {
   # A place in a tree is a list of steps. For the IR: joined by dots, or the steps if that is ambiguous.
   exactPath = at: if at != [ ] && all isClear at then pathText at else at;
 
-  # `edges`: the edges of the IR that lead here. `notes`: { at; build; } and { at; sensitive; }.
-  plain = value: {
-    inherit value;
-    edges = [ ];
-    notes = [ ];
-  };
-  note = notes: node: if notes == [ ] then node else node // { notes = notes ++ node.notes; };
+  # A node is { value; edges ? [ ]; notes ? [ ]; }. `edges`: the edges of the IR that lead here. `notes`: { at; build; } and
+  # { at; sensitive; }. Most nodes have neither.
+  plain = value: { inherit value; };
+  note = notes: node: if notes == [ ] then node else node // { notes = notes ++ node.notes or [ ]; };
   noteSensitive =
     at:
     note [
@@ -63,7 +60,6 @@ rec {
   ref = edges: marker: target: {
     value.${marker} = target;
     inherit edges;
-    notes = [ ];
   };
   build = build: plain { __build = build; };
   derived =
@@ -76,21 +72,21 @@ rec {
       // more;
     };
 
-  # Sets and lists of nodes. A set of the author's that looks like a marker is wrapped.
+  # Sets, from nodes with their `name`, and lists of nodes. A set of the author's that looks like a marker is wrapped: `given`
+  # is the set as it was.
   set =
-    nodes:
+    given: nodes:
     let
-      entries = attrValues nodes;
-      values = mapAttrs (_: node: node.value) nodes;
+      values = listToAttrs nodes;
     in
     {
-      value = if intersectAttrs markers nodes == { } then values else { __object = values; };
-      edges = concatMap (node: node.edges) entries;
-      notes = concatMap (node: node.notes) entries;
+      value = if intersectAttrs markers given == { } then values else { __object = values; };
+      edges = concatLists (catAttrs "edges" nodes);
+      notes = concatLists (catAttrs "notes" nodes);
     };
   list = nodes: {
-    value = map (node: node.value) nodes;
-    edges = concatMap (node: node.edges) nodes;
-    notes = concatMap (node: node.notes) nodes;
+    value = catAttrs "value" nodes;
+    edges = concatLists (catAttrs "edges" nodes);
+    notes = concatLists (catAttrs "notes" nodes);
   };
 }

@@ -107,97 +107,57 @@ let
     else
       concatStringsSep "." ([ resource ] ++ map toString path);
 
-  # What stands at a place in the pieces that `template` cuts a string into.
+  # What stands at a place in the pieces that `template` cuts a string into: { ref; shown; }, the second as by `show`.
   referenceAt =
     pieces: i:
     let
-      code = elemAt pieces (i + 1);
-    in
-    {
       resource = elemAt pieces i;
-      path = if substring 0 4 code == listMark then fromJSON (substring 4 (-1) code) else [ code ];
-    };
-  # As `show` would show it.
-  shownAt =
-    pieces: i:
-    let
       code = elemAt pieces (i + 1);
-    in
-    if substring 0 4 code == listMark then
-      show (referenceAt pieces i)
-    else
-      "${elemAt pieces i}.${code}";
-  textOrNothing = text: if text == "" then [ ] else [ text ];
-
-  # The cases of `template` by the number of references; nearly all strings have one or two, and there may be very many.
-  one =
-    startOf: text: first: pieces:
-    let
-      ref = referenceAt pieces 1;
-      last = elemAt pieces 3;
-      part = {
-        __ref = ref;
+      ref = {
+        inherit resource;
+        path = fromJSON (substring 4 (-1) code);
       };
     in
-    if first + startOf ref.resource + elemAt pieces 2 + placeholderEnd + last == text then
+    if substring 0 4 code == listMark then
       {
-        refs = [ ref ];
-        inputs = [ (shownAt pieces 1) ];
-        parts =
-          if first == "" then
-            [ part ] ++ textOrNothing last
-          else if last == "" then
-            [
-              first
-              part
-            ]
-          else
-            [
-              first
-              part
-              last
-            ];
+        inherit ref;
+        shown = show ref;
       }
     else
-      null;
+      {
+        ref = {
+          inherit resource;
+          path = [ code ];
+        };
+        shown = "${resource}.${code}";
+      };
+  textOrNothing = text: if text == "" then [ ] else [ text ];
 
+  # `template`, for two references and for any number: nearly all strings have one or two, and there may be very many.
   two =
-    startOf: text: first: pieces:
+    startOf: text: pieces:
     let
+      first = head pieces;
       a = referenceAt pieces 1;
       b = referenceAt pieces 4;
       middle = elemAt pieces 3;
       last = elemAt pieces 6;
-      isOnce = elemAt pieces 2 == elemAt pieces 5 && a.resource == b.resource;
+      isOnce = elemAt pieces 2 == elemAt pieces 5 && a.ref.resource == b.ref.resource;
       refA = {
-        __ref = a;
+        __ref = a.ref;
       };
       refB = {
-        __ref = b;
+        __ref = b.ref;
       };
     in
     if
-      "${first}${startOf a.resource}${elemAt pieces 2}${placeholderEnd}${middle}${startOf b.resource}${elemAt pieces 5}${placeholderEnd}${last}"
+      "${first}${startOf a.ref.resource}${elemAt pieces 2}${placeholderEnd}${middle}${startOf b.ref.resource}${elemAt pieces 5}${placeholderEnd}${last}"
       == text
     then
       {
-        refs =
-          if isOnce then
-            [ a ]
-          else
-            [
-              a
-              b
-            ];
-        inputs =
-          if isOnce then
-            [ (shownAt pieces 1) ]
-          else
-            [
-              (shownAt pieces 1)
-              (shownAt pieces 4)
-            ];
-        parts =
+        inputs = if isOnce then [ a.shown ] else [ a.shown b.shown ];
+        refs = if isOnce then [ a.ref ] else [ a.ref b.ref ];
+        template =
           if first == "" || middle == "" || last == "" then
             textOrNothing first ++ [ refA ] ++ textOrNothing middle ++ [ refB ] ++ textOrNothing last
           else
@@ -213,11 +173,12 @@ let
       null;
 
   many =
-    startOf: text: first: pieces:
+    startOf: text: pieces:
     let
+      first = head pieces;
       count = length pieces / 3;
       indices = genList (i: 3 * i + 1) count;
-      refs = internal._uniqueBy toJSON (map (referenceAt pieces) indices);
+      refs = internal._uniqueBy toJSON (map (i: (referenceAt pieces i).ref) indices);
       placed =
         i: startOf (elemAt pieces i) + elemAt pieces (i + 1) + placeholderEnd + elemAt pieces (i + 2);
     in
@@ -229,10 +190,10 @@ let
       {
         inherit refs;
         inputs = map show refs;
-        parts =
+        template =
           textOrNothing first
           ++ concatMap (
-            i: [ { __ref = referenceAt pieces i; } ] ++ textOrNothing (elemAt pieces (i + 2))
+            i: [ { __ref = (referenceAt pieces i).ref; } ] ++ textOrNothing (elemAt pieces (i + 2))
           ) indices;
       }
     else
@@ -284,29 +245,18 @@ in
       texts = textsOf resource;
       inherit (texts) start end;
       textOf = texts.textOf or (code: _: start + code + end);
-      named =
-        if texts ? textOf then
-          path: {
-            _type = "nivis.ref";
-            __ref = {
-              inherit resource;
-              path = [ path ];
-            };
-            __toString = _: textOf path [ path ];
-          }
-        else
-          path: {
-            _type = "nivis.ref";
-            __ref = {
-              inherit resource;
-              path = [ path ];
-            };
-            __toString = _: start + path + end;
-          };
+      hasEnds = texts ? start;
     in
     path:
     if isString path && !(hasContext path) then
-      named path
+      {
+        _type = "nivis.ref";
+        __ref = {
+          inherit resource;
+          path = [ path ];
+        };
+        __toString = _: if hasEnds then "${start}${path}${end}" else textOf path [ path ];
+      }
     else
       let
         steps = stepsOf path;
@@ -323,18 +273,44 @@ in
   # Keys of the references a string was made from; `context` is its `getContext`, in the evaluation with exact texts.
   keysOf = context: context.${anchorPath}.outputs or [ ];
 
-  # If `text`, with placeholders, is the concatenation that `witness` is: the references, each once, and the parts of the
-  # template, which are texts and references. Otherwise, the author did more than to concatenate, and this is null.
+  # If `text`, with placeholders, is the concatenation that `witness` is: `__derived` of the IR, with the references, each once,
+  # and the parts of the template, which are texts and references. Otherwise, the author did more than to concatenate, and
+  # this is null.
   # `startOf` is `placeholderStart`, as far as possible from a table.
   template =
     startOf: text: witness:
     let
       # A text, then for each reference an id, the code of a path, and the text after it.
       pieces = fromJSON "[${replaceStrings borders border (toJSON (unsafeDiscardStringContext witness))}]";
-      first = head pieces;
       count = length pieces;
+      # Of one reference.
+      first = head pieces;
+      last = elemAt pieces 3;
+      inherit (referenceAt pieces 1) ref shown;
+      part = {
+        __ref = ref;
+      };
     in
-    if count == 4 then one startOf text first pieces else if count == 7 then two startOf text first pieces else many startOf text first pieces;
+    if count == 7 then
+      two startOf text pieces
+    else if count != 4 then
+      many startOf text pieces
+    else if "${first}${startOf ref.resource}${elemAt pieces 2}${placeholderEnd}${last}" == text then
+      {
+        inputs = [ shown ];
+        refs = [ ref ];
+        template =
+          if first == "" || last == "" then
+            textOrNothing first ++ [ part ] ++ textOrNothing last
+          else
+            [
+              first
+              part
+              last
+            ];
+      }
+    else
+      null;
 
   # Is there a piece of a placeholder in this text? It means that the context was lost on the way.
   hasFragment = text: replaceStrings [ fragmentMark ] [ "" ] text != text;

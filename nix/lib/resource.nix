@@ -4,6 +4,7 @@ let
     filter
     genList
     groupBy
+    hasContext
     head
     isAttrs
     isInt
@@ -84,26 +85,41 @@ let
     in
     if leads then "%5F${escapeUnderscores (substring 1 (-1) escaped)}" else escapeUnderscores escaped;
 
+  isName = value: isString value && value != "" && !(hasContext value);
+
   # `kind` is one of `argsOf`; `index` is null, a string (`forEach`) or an integer (`count`).
   build =
-    textOf: kind: index: args:
+    kind:
     let
-      checked = checkArgs.${kind} args;
-      base = internal._staticName kind "name" checked.name;
+      check = checkArgs.${kind};
+      prefix = prefixes.${kind};
+      allowed = builtins.concatLists argsOf.${kind};
+      isCall = kind == "call";
       # A call has a function for a type, and a list of arguments for a configuration.
-      typeArg = if kind == "call" then "function" else "type";
-      type = internal._staticName kind typeArg checked.${typeArg};
-      name = if index == null then base else "${base}__${escapeKey (toString index)}";
+      typeArg = if isCall then "function" else "type";
+      _type = "nivis.${kind}";
+    in
+    textOf: index: args:
+    let
+      # There may be very many, and nearly all are right.
+      checked = if isAttrs args && removeAttrs args allowed == { } then args else check args;
+      given = (check args).name;
+      base = checked.name or given;
+      kindOf = checked.${typeArg} or given;
+      by = checked.provider or given;
+      type = if isName kindOf then kindOf else internal._staticName kind typeArg kindOf;
+      named = if isName base then base else internal._staticName kind "name" base;
+      name = if index == null then named else "${named}__${escapeKey (toString index)}";
       provider =
-        if internal._kind checked.provider == "provider" then
-          checked.provider
+        if by ? _type && by._type == "nivis.provider" then
+          by
         else
-          throw "nivis.${kind}: 'provider' of '${type}.${base}' is ${internal._describe checked.provider}; give a value made by `provider { … }`";
-      id = prefixes.${kind} + "${provider.id}.${type}.${name}";
+          throw "nivis.${kind}: 'provider' of '${type}.${named}' is ${internal._describe by}; give a value made by `provider { … }`";
+      id = "${prefix}${provider.id}.${type}.${name}";
     in
     {
-      _type = "nivis.${kind}";
       inherit
+        _type
         args
         id
         index
@@ -111,7 +127,7 @@ let
         provider
         type
         ;
-      config = if kind == "call" then checkArguments id checked.arguments else checked.config or { };
+      config = if isCall then checkArguments id (checked.arguments or given) else checked.config or { };
       meta = checked.meta or { };
       ref = reference.make textOf id;
       placeholderStart = reference.placeholderStart id;
@@ -119,6 +135,7 @@ let
         _:
         throw "nivis.${kind}: '${id}' is interpolated whole; interpolate one of its outputs, such as `\${x.ref \"id\"}`";
     };
+  builders = mapAttrs (kind: _: build kind) argsOf;
 
   isDeclared = value: argsOf ? ${toString (internal._kind value)};
 
@@ -130,7 +147,7 @@ let
     else if declared.index != null then
       throw "nivis.${function}: '${declared.id}' is an instance already; use one `forEach` over the combined keys"
     else
-      build textOf (internal._kind declared) key declared.args;
+      builders.${internal._kind declared} textOf key declared.args;
 
   checkKey =
     key:
@@ -160,10 +177,10 @@ in
 {
   inherit isDeclared;
 
-  resource = textOf: build textOf "resource" null;
-  data = textOf: build textOf "data" null;
-  ephemeral = textOf: build textOf "ephemeral" null;
-  call = textOf: build textOf "call" null;
+  resource = textOf: builders.resource textOf null;
+  data = textOf: builders.data textOf null;
+  ephemeral = textOf: builders.ephemeral textOf null;
+  call = textOf: builders.call textOf null;
 
   # Set or list of keys → function of key and value → set of instances by key.
   forEach =

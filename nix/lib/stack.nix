@@ -47,7 +47,7 @@ let
         allowed = names;
       } stack;
 
-  isLeaf = value: internal._kind value != null || builtins.isString value;
+  isLeaf = value: value ? _type || builtins.isString value;
 
   declaredOf =
     name: value:
@@ -127,14 +127,15 @@ in
     let
       stack = checkStack given;
       declared = declaredOf "resources" (stack.resources or [ ]) ++ declaredOf "data" (stack.data or [ ]);
+      byType = groupBy (d: d._type) declared;
       listed = map checkProvider (internal._flatten isLeaf (stack.providers or [ ]));
     in
     {
       byId = indexById declared;
-      resources = filter (d: internal._kind d == "resource") declared;
-      data = filter (d: internal._kind d == "data") declared;
-      ephemeral = filter (d: internal._kind d == "ephemeral") declared;
-      calls = filter (d: internal._kind d == "call") declared;
+      resources = byType."nivis.resource" or [ ];
+      data = byType."nivis.data" or [ ];
+      ephemeral = byType."nivis.ephemeral" or [ ];
+      calls = byType."nivis.call" or [ ];
       providers = joinProviders (listed ++ map (d: d.provider) declared);
       outputs = mapAttrs (_: readOutput) (checkOutputs (stack.outputs or { }));
       backend = stack.backend or null;

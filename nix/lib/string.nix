@@ -1,8 +1,8 @@
 # Strings of a configuration: plain ones, ones that mention builds, and ones made from references.
 #
 # A string comes in several versions (README.md, "References"): `p` with placeholders, and, looked at only if `p` is made
-# from references, `w` with witnesses; of a string that is no concatenation, `others` gives the exact references and `l`,
-# the string with what the ledger knows.
+# from references, `w` with witnesses; of a string that is no concatenation, `others` gives `exact`, with exact references, and
+# `l`, the string with what the ledger knows.
 let
   inherit (builtins)
     elem
@@ -28,93 +28,106 @@ let
   buildsOf = text: if hasContext text then builds.ofContext (getContext text) else [ ];
   otherBuilds = context: builds.ofContext (removeAttrs context [ reference.anchorPath ]);
 in
-# `fail at problem` throws; `build at build` is the leaf for one build; `notesBuilds` says whether the IR has a list for
-# builds beside the tree; `startOf` is `reference.placeholderStart`, as far as possible from a table; `edges at refs` are
-# the edges of a leaf.
+# `fail tree at problem` throws; `build tree at build` is the leaf for one build; `startOf` is `reference.placeholderStart`, as
+# far as possible from a table; `others tree at` are the other versions. `tree` is as in leaf.nix.
 {
   ledger,
   fail,
   build,
-  notesBuilds,
   startOf,
-  edges,
+  others,
 }:
 let
   # Where the IR has no list for builds, the string as a whole has to be one.
   withBuilds =
-    at: needed: text:
+    tree: at: needed: text:
     if needed == [ ] then
       node.plain text
-    else if notesBuilds then
+    else if tree.notesBuilds then
       node.noteBuilds at needed (node.plain text)
     else if length needed == 1 && isStorePath text then
-      build at (head needed // { path = text; })
+      build tree at (head needed // { path = text; })
     else
-      fail at "mentions a Nix build inside of a longer text; give the path of one build, with `drv` or `drvFile`";
+      fail tree at "mentions a Nix build inside of a longer text; give the path of one build, with `drv` or `drvFile`";
 
   plain =
-    at: text:
+    tree: at: text:
     if reference.hasFragment text then
-      fail at "holds a piece of a reference that Nix lost track of; compute it inside `derive`"
+      fail tree at "holds a piece of a reference that Nix lost track of; compute it inside `derive`"
     else if hasContext text then
-      withBuilds at (buildsOf text) (unsafeDiscardStringContext text)
+      withBuilds tree at (buildsOf text) (unsafeDiscardStringContext text)
     else
-      node.plain text;
+      { value = text; };
 
   # A string that Nix computes from `refs`: `l`, once they are known.
   computed =
-    at: refs: l:
+    tree: at: refs: l:
     let
       states = map (ref: (ledgers.look ledger ref).state) refs;
       secret = filter (ref: (ledgers.look ledger ref).state == "secret") refs;
       late = map reference.decode (reference.keysOf (getContext l));
     in
     if secret != [ ] then
-      fail at "computes with the secret '${reference.show (head secret)}'; use `deriveSensitive`"
+      fail tree at "computes with the secret '${reference.show (head secret)}'; use `deriveSensitive`"
     else if elem "unknown" states then
       node.derived refs { }
     else if !(isString l) then
-      fail at "has another shape once outputs are known; compute it inside `derive`"
+      fail tree at "has another shape once outputs are known; compute it inside `derive`"
     else if late != [ ] then
       node.derived (refs ++ filter (ref: !(elem ref refs)) late) { }
     else
-      plain at l;
+      plain tree at l;
 
-  # A string made from references: concatenation, which the executor can do, or else Nix has to compute it.
+  # No concatenation: Nix has to compute it.
+  slow =
+    tree: at:
+    let
+      other = others tree at;
+      context = getContext other.exact;
+      refs = map reference.decode (reference.keysOf context);
+      leaf = computed tree at refs other.l;
+    in
+    noteMixed tree at (otherBuilds context) (
+      leaf // { edges = tree.edges at refs ++ leaf.edges or [ ]; }
+    );
+
+  # A string that mentions builds, too.
   made =
-    at: p: w: others:
+    tree: at: p: w:
     let
       template = if isString w then reference.template startOf p w else null;
-      leaf = {
-        value.__derived = {
-          inherit (template) inputs refs;
-          template = template.parts;
-        };
-        edges = edges at template.refs;
-        notes = [ ];
-      };
-      # The slow way.
-      context = getContext (others at).exact;
-      exactRefs = map reference.decode (reference.keysOf context);
-      slow = computed at exactRefs (others at).l;
     in
     if template == null then
-      noteMixed at (otherBuilds context) (slow // { edges = edges at exactRefs ++ slow.edges; })
-    else if hasContext w then
-      noteMixed at (buildsOf w) leaf
+      slow tree at
     else
-      leaf;
+      noteMixed tree at (buildsOf w) {
+        value.__derived = template;
+        edges = tree.edges at template.refs;
+      };
 
   noteMixed =
-    at: needed: leaf:
-    if needed != [ ] && !notesBuilds then
-      fail at "mixes a Nix build with an output; write it inside `derive`"
+    tree: at: needed: leaf:
+    if needed != [ ] && !tree.notesBuilds then
+      fail tree at "mixes a Nix build with an output; write it inside `derive`"
     else
       node.noteBuilds at needed leaf;
 in
-at: p: w: others:
-# Witnesses have no context: where one version has it and the other has not, references are the difference.
-if hasContext p && (isString w && !(hasContext w) || getContext p ? ${reference.anchorPath}) then
-  made at p w others
+tree: at: p: w:
+if !(hasContext p) then
+  plain tree at p
+# A string made from references and nothing else: witnesses have no context. Mostly a concatenation, which the executor can do.
+else if isString w && !(hasContext w) then
+  let
+    template = reference.template startOf p w;
+  in
+  if template == null then
+    slow tree at
+  else
+    {
+      value.__derived = template;
+      edges = tree.edges at template.refs;
+    }
+else if getContext p ? ${reference.anchorPath} then
+  made tree at p w
 else
-  plain at p
+  plain tree at p
