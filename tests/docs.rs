@@ -121,3 +121,23 @@ fn the_page_about_the_environment_is_current() {
         panic!("{page} was not current; it has been written anew");
     }
 }
+
+#[test]
+fn every_setting_of_every_backend_is_documented() {
+    let text = read("docs/reference/backends.md");
+    for kind in nivis::state::KINDS {
+        let (_, section) = text.split_once(&format!("\n## `{}`\n", kind.name)).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let rows: Vec<&str> = section.lines().filter(|l| l.starts_with("| `")).collect();
+        assert_eq!(rows.len(), kind.keys.len(), "{}", kind.name);
+        for (key, variables) in kind.keys {
+            let row = rows
+                .iter()
+                .find(|row| row.starts_with(&format!("| `{key}` |")));
+            let row = row.unwrap_or_else(|| panic!("{key} of {} is missing", kind.name));
+            for variable in *variables {
+                assert!(row.contains(&format!("`{variable}`")), "{variable}: {row}");
+            }
+        }
+    }
+}

@@ -45,6 +45,9 @@ const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
+/// How to reach a state: [backends](backends.md) says which ones and what they mean.
+const BACKENDS: [&str; 1] = ["TF_HTTP_"];
+
 /// Provider processes that run already, as JSON; what a provider prints when it is started for debugging.
 const TF_REATTACH_PROVIDERS: &str = "TF_REATTACH_PROVIDERS";
 
@@ -56,11 +59,23 @@ fn var(name: &str) -> Option<OsString> {
 /// Value of the variable of a stack whose name follows; the latter wins.
 const VARIABLES: [&str; 2] = ["TF_VAR_", "NIVIS_VAR_"];
 
+/// Everything in the environment that is UTF-8.
+fn all() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// What says how to reach a state.
+pub(super) fn backend() -> BTreeMap<String, String> {
+    let known = |name: &str| BACKENDS.iter().any(|begin| name.starts_with(begin));
+    all()
+        .filter(|(name, value)| known(name) && !value.is_empty())
+        .collect()
+}
+
 /// Values for variables of the stack: (name in the environment, name, value). What is not UTF-8 is left out.
 pub(super) fn variables() -> Vec<(String, String, String)> {
-    let all: Vec<(String, String)> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let all: Vec<(String, String)> = all().collect();
     let with = |prefix: &'static str| {
         all.iter().filter_map(move |(name, value)| {
             let rest = name.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;

@@ -41,6 +41,8 @@ pub(super) async fn run(run: Run, ui: Ui) -> Ended {
         options if options.refresh_only => "refresh",
         _ => "apply",
     };
+    // Should that take an evaluation, then the one that the run begins with.
+    stack.backend(Store::Write)?;
     let mut session = stack.open(
         operation,
         &env::who(),

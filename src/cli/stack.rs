@@ -10,11 +10,11 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::eval::vars::Vars;
 use crate::fs::{self, PrivateDir};
 use crate::nix::{Nix, NixOptions, Target};
+use crate::ops::backend::Home;
 use crate::ops::builds::Builder;
-use crate::ops::stack::Stack;
+use crate::ops::stack::{FirstAnswer, Stack};
 use crate::provider::{Places, Pool};
 use crate::registry::{Address, DEFAULT_HOST, Installer, LOCK_FILE, Place, Settings};
-use crate::state::Local;
 
 /// Folder of local states in the working folder.
 const STATE_FOLDER: &str = ".nivis";
@@ -38,16 +38,18 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
         },
     )?;
     let installer = Installer::new(settings(args, &working, &target)?);
-    let backend = Local::new(&working.join(STATE_FOLDER).join(stack_name(args, &target)));
+    let folder = working.join(STATE_FOLDER).join(stack_name(args, &target));
+    let home = Home::new(folder, working, env::backend(), env::network());
     Ok(Stack {
         target,
         nix,
         vars: vars(args)?,
-        backend,
+        home,
         run_folders,
         scratch,
         installer: Arc::new(installer),
         messages,
+        first: FirstAnswer::default(),
     })
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value as Json;
+
 use super::{Build, DataSource, Derived, Expr, Meta, Ref, Resource};
 use crate::value::{Path, Step};
 
@@ -31,6 +33,26 @@ impl Expr {
             }
             _ => {}
         }
+    }
+
+    /// The tree as JSON; `None` if it has a leaf marker.
+    pub fn to_json(&self) -> Option<Json> {
+        Some(match self {
+            Self::Null => Json::Null,
+            Self::Bool(b) => Json::Bool(*b),
+            Self::Number(n) => Json::Number(n.to_json_number()?),
+            Self::String(s) => Json::String(s.to_string()),
+            Self::List(items) => items.iter().map(Self::to_json).collect::<Option<_>>()?,
+            Self::Object(members) => Json::Object(
+                members
+                    .iter()
+                    .map(|(name, member)| Some((name.to_string(), member.to_json()?)))
+                    .collect::<Option<_>>()?,
+            ),
+            Self::Ref(_) | Self::Derived(_) | Self::SensitiveRef(_) | Self::Build(_) => {
+                return None;
+            }
+        })
     }
 
     /// Every part of the tree, outside in, without the paths.

@@ -277,7 +277,7 @@ impl Names {
     /// "Expression representation".
     fn expression(&self, expr: &Expr) -> Json {
         let references: Vec<String> = expr.inputs().flat_map(|r| self.references(r)).collect();
-        match (constant(expr), references.is_empty()) {
+        match (expr.to_json(), references.is_empty()) {
             (Some(constant), _) => json!({ "constant_value": constant }),
             (None, false) => json!({ "references": references }),
             // Builds: neither a reference nor known before they are built.
@@ -303,24 +303,6 @@ fn suffix(steps: &[Step]) -> String {
     } else {
         format!(".{path}")
     }
-}
-
-/// The value of an expression without references and builds.
-fn constant(expr: &Expr) -> Option<Json> {
-    Some(match expr {
-        Expr::Null => Json::Null,
-        Expr::Bool(b) => Json::Bool(*b),
-        Expr::Number(n) => Json::Number(n.to_json_number()?),
-        Expr::String(s) => Json::String(s.to_string()),
-        Expr::List(items) => items.iter().map(constant).collect::<Option<_>>()?,
-        Expr::Object(members) => Json::Object(
-            members
-                .iter()
-                .map(|(k, v)| Some((k.to_string(), constant(v)?)))
-                .collect::<Option<_>>()?,
-        ),
-        Expr::Ref(_) | Expr::Derived(_) | Expr::SensitiveRef(_) | Expr::Build(_) => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! One function per thing a user can ask for.
 
 pub mod apply;
+pub mod backend;
 pub mod builds;
 mod checks;
 pub mod document;

@@ -1,7 +1,7 @@
 //! Opening a stack: its state, its evaluation.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -11,11 +11,12 @@ use crate::eval::vars::Vars;
 use crate::fs::PrivateDir;
 use crate::ir::{self, Hidden, Ir};
 use crate::nix::{self, EvalInput, Nix, Target};
+use crate::ops::backend::{Home, declared};
 use crate::ops::builds::needed_to_plan;
 use crate::ops::{providers, unsupported};
 use crate::plan::resolve::{OutputMap, resolve};
 use crate::registry::Installer;
-use crate::state::{Backend, Local, LockInfo, Session, State};
+use crate::state::{Backend, LockInfo, Session, State};
 
 /// A stack and how to work with it.
 pub struct Stack {
@@ -26,7 +27,7 @@ pub struct Stack {
     /// Values of its variables.
     pub vars: Vars,
     /// Where its state is.
-    pub backend: Local,
+    pub home: Home,
     /// Where private files of the run may go, best first.
     pub run_folders: Vec<PathBuf>,
     /// A private folder that the target may need.
@@ -35,6 +36,18 @@ pub struct Stack {
     pub installer: Arc<Installer>,
     /// Takes the author's warnings and traces, line by line.
     pub messages: fn(&str),
+    /// The answer to the first question of a run, if it was put already to find the backend.
+    pub first: FirstAnswer,
+}
+
+/// An answer that is kept until it is asked for again.
+#[derive(Debug, Default)]
+pub struct FirstAnswer(Mutex<Option<(Store, Vec<u8>)>>);
+
+impl FirstAnswer {
+    fn lock(&self) -> MutexGuard<'_, Option<(Store, Vec<u8>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// How much an evaluation may write to the Nix store.
@@ -94,12 +107,18 @@ impl Stack {
     }
 
     fn evaluate_once(&self, question: Question<'_>, store: Store) -> Result<Ir, Diagnostics> {
-        let json = self.evaluate_json(question, store)?;
+        let json = match self.known_answer(question, store) {
+            Some(json) => json,
+            None => self.evaluate_json(question, store)?,
+        };
         let mut ir = match question.part {
             None => ir::parse(&json)?,
             Some(part) => ir::parse_part(&json, part.base, part.owners, part.secrets.is_some())?,
         };
         unsupported::check(&ir)?;
+        if question.part.is_none() {
+            self.home.check(&ir)?;
+        }
         self.installer
             .want(providers::wants(&ir, self.installer.default_host())?);
         for (name, variable) in ir.variables.iter_mut().filter(|(_, v)| v.sensitive) {
@@ -129,9 +148,30 @@ impl Stack {
         )
     }
 
+    /// The backend that has the state. If nothing on this machine tells, the stack has to: a run that evaluates it next, with
+    /// the same `store`, does not evaluate it again.
+    pub fn backend(&self, store: Store) -> Result<&dyn Backend, Diagnostics> {
+        self.home.backend(|| {
+            let json = self.evaluate_json(Question::whole(&Ledger::default(), 1), store)?;
+            let declared = declared(&ir::parse(&json)?);
+            *self.first.lock() = Some((store, json));
+            Ok(declared)
+        })
+    }
+
+    /// The answer to this question, if it is the one that [`backend`](Self::backend) asked. It is given once.
+    fn known_answer(&self, question: Question<'_>, store: Store) -> Option<Vec<u8>> {
+        let first = question.part.is_none() && !question.compare && question.phase == 1;
+        if !first || !question.ledger.is_empty() {
+            return None;
+        }
+        let (_, json) = self.first.lock().take_if(|(asked, _)| *asked == store)?;
+        Some(json)
+    }
+
     /// The state, to look at.
     pub fn read_state(&self) -> Result<State, Diagnostics> {
-        Ok(Session::read(&self.backend)?)
+        Ok(Session::read(self.backend(Store::Read)?)?)
     }
 
     /// The state, locked, to change it.
@@ -141,12 +181,15 @@ impl Stack {
         who: &str,
         timeout: Duration,
     ) -> Result<Session, Diagnostics> {
-        let info = LockInfo::new(operation, who, &self.backend.place());
-        Ok(Session::open(&self.backend, &info, timeout)?)
+        let backend = self.backend(Store::Read)?;
+        let info = LockInfo::new(operation, who, &backend.place());
+        let session = Session::open(backend, &info, timeout)?;
+        self.home.record_used()?;
+        Ok(session)
     }
 
     /// Breaks the lock with this id.
     pub fn unlock(&self, id: &str) -> Result<(), Diagnostics> {
-        Ok(self.backend.unlock(id)?)
+        Ok(self.backend(Store::Read)?.unlock(id)?)
     }
 }

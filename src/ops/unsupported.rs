@@ -5,10 +5,7 @@ use crate::ir::Ir;
 
 /// Errors for everything in `ir` that would have no effect.
 pub fn check(ir: &Ir) -> Result<(), Diagnostics> {
-    let whole = [
-        ("backend", ir.backend.is_some()),
-        ("deferred", !ir.deferred.is_empty()),
-    ];
+    let whole = [("deferred", !ir.deferred.is_empty())];
     let refuse = |what: &str| {
         Diagnostic::error("Not supported yet")
             .detail(format!("this version of nivis does nothing with `{what}`"))

@@ -13,7 +13,7 @@ use rustls::crypto::aws_lc_rs;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy};
 
-use super::url::{Url, UrlError};
+use super::url::{Url, UrlError, is_loopback};
 use crate::fs;
 
 /// How often a request is made at most.
@@ -38,6 +38,21 @@ pub struct Network {
     pub authorities: Vec<PathBuf>,
     /// Bearer tokens by host name, in lower case; each is for all ports of the host.
     pub tokens: BTreeMap<String, String>,
+}
+
+impl Network {
+    /// URL of the proxy through which a host is reached, if one is; this machine is reached without.
+    pub fn proxy_to(&self, host: &str) -> Option<&str> {
+        if is_loopback(host) || excepted(host, &self.no_proxy) {
+            return None;
+        }
+        self.proxy.as_deref()
+    }
+
+    /// The certificates of trusted authorities in PEM form, if there is a file with them.
+    pub fn certificates(&self) -> Option<Vec<u8>> {
+        self.authorities.iter().find_map(|path| fs::read(path).ok())
+    }
 }
 
 /// Why nothing was got.
@@ -267,7 +282,7 @@ fn agent(tls: TlsConfig, proxy: Option<Proxy>) -> Agent {
 
 /// Trust in the first file of authorities there is.
 fn tls(network: &Network) -> TlsConfig {
-    let bundle = network.authorities.iter().find_map(|p| fs::read(p).ok());
+    let bundle = network.certificates();
     let authorities: Vec<Certificate<'static>> = bundle
         .iter()
         .flat_map(|pem| parse_pem(pem))

@@ -101,7 +101,8 @@ impl fmt::Display for Url {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether the host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"]
         .iter()
         .any(|local| host.eq_ignore_ascii_case(local))

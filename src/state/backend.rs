@@ -1,5 +1,6 @@
 //! Where a state is kept.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::lock::{LockError, LockInfo, UnlockError};
@@ -33,6 +34,9 @@ pub struct Contents {
 
 /// The lock of a state, freed when dropped; only who has it can write. When a method returns, what it did is durable.
 pub trait LockGuard: Send {
+    /// What is kept. A later [`write`](Self::write) replaces exactly this: if somebody else writes meanwhile, it fails.
+    fn read(&mut self) -> Result<Contents, BackendError>;
+
     /// Replaces the snapshot, all or nothing; keeps the one that was there before this run as a backup.
     fn write(&mut self, snapshot: &[u8]) -> Result<(), BackendError>;
 
@@ -42,6 +46,11 @@ pub trait LockGuard: Send {
 
     /// Removes the journal.
     fn remove_journal(&mut self) -> Result<(), BackendError>;
+
+    /// Frees the lock: like dropping, for those who want to know whether it went well. Nothing can be written afterwards.
+    fn free(&mut self) -> Result<(), BackendError> {
+        Ok(())
+    }
 }
 
 /// A place failed.
@@ -56,4 +65,56 @@ pub enum BackendError {
         /// Which state.
         place: String,
     },
+    /// Somebody wrote without asking for the lock.
+    #[error(
+        "the state {place} was changed by somebody else since it was read: nothing is written over it"
+    )]
+    Conflict {
+        /// Which state.
+        place: String,
+    },
+    /// What keeps the state refused, or could not be reached.
+    #[error("the state {place}: {problem}")]
+    Remote {
+        /// Which state.
+        place: String,
+        /// What happened.
+        problem: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// A run came to its end, but not its state to its place.
+    #[error("{error}; what was done is kept on this machine")]
+    Kept {
+        /// What went wrong.
+        error: Box<BackendError>,
+        /// A file with the whole state.
+        copy: PathBuf,
+    },
+    /// The lock stays.
+    #[error("the state is saved, but its lock is not freed: {error}")]
+    NotFreed {
+        /// What went wrong.
+        error: Box<BackendError>,
+        /// Id of the lock.
+        id: String,
+    },
+}
+
+impl BackendError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Path(_) | Self::LockLost { .. } => None,
+            Self::Conflict { .. } => {
+                Some("look who writes to it without its lock, then run again".to_owned())
+            }
+            Self::Remote { hint, .. } => hint.clone(),
+            Self::Kept { copy, .. } => Some(format!(
+                "the next run in this folder saves it; if this machine goes away, keep {}",
+                copy.display()
+            )),
+            Self::NotFreed { id, .. } => Some(format!("free it with `nivis unlock {id}`")),
+        }
+    }
 }

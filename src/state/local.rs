@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::backend::{Backend, BackendError, Contents, LockGuard};
 use super::lock::{LockError, LockInfo, UnlockError, check_unlock};
-use crate::fs::{self, AppendFile, FileLock, PRIVATE};
+use crate::fs::{self, AppendFile, FileLock, PRIVATE, PathError};
 
 /// The state of one stack in a folder of its own, usually `.nivis/<stack>`.
 #[derive(Clone, Debug)]
@@ -37,19 +37,48 @@ impl Local {
         self.folder.join("lock")
     }
 
-    /// Makes the folder. A new one is kept out of version control: states contain secrets.
-    fn create(&self) -> Result<(), BackendError> {
-        fs::create_private_dir(&self.folder)?;
-        if fs::list(&self.folder)?.is_empty() {
-            fs::atomic_write(&self.folder.join(".gitignore"), b"*\n", PRIVATE)?;
+    /// What happened since the snapshot.
+    pub(super) fn read_journal(&self) -> Result<Vec<u8>, BackendError> {
+        Ok(fs::read_optional(&self.journal())?.unwrap_or_default())
+    }
+
+    /// [`Backend::lock`], whose guard can say whether it still holds.
+    pub(super) fn acquire(
+        &self,
+        info: &LockInfo,
+        timeout: Duration,
+    ) -> Result<LocalGuard, LockError> {
+        create_folder(&self.folder).map_err(BackendError::from)?;
+        match FileLock::acquire(&self.lock_file(), timeout).map_err(BackendError::from)? {
+            Some(mut lock) => {
+                lock.note(&info.to_json()).map_err(BackendError::from)?;
+                Ok(LocalGuard {
+                    local: self.clone(),
+                    lock,
+                    journal: None,
+                    backed_up: false,
+                })
+            }
+            None => Err(LockError::Held {
+                place: self.place(),
+                holder: self.holder()?.map(Box::new),
+            }),
         }
-        Ok(())
     }
 
     fn holder(&self) -> Result<Option<LockInfo>, BackendError> {
         let note = fs::read_optional(&self.lock_file())?;
         Ok(note.and_then(|note| LockInfo::from_json(&note)))
     }
+}
+
+/// Makes a folder for what belongs to a state. A new one is kept out of version control: states contain secrets.
+pub fn create_folder(folder: &Path) -> Result<(), PathError> {
+    fs::create_private_dir(folder)?;
+    if fs::list(folder)?.is_empty() {
+        fs::atomic_write(&folder.join(".gitignore"), b"*\n", PRIVATE)?;
+    }
+    Ok(())
 }
 
 impl Backend for Local {
@@ -59,28 +88,13 @@ impl Backend for Local {
 
     fn read(&self) -> Result<Contents, BackendError> {
         // In this order a journal that disappears meanwhile is contained in the snapshot.
-        let journal = fs::read_optional(&self.journal())?.unwrap_or_default();
+        let journal = self.read_journal()?;
         let snapshot = fs::read_optional(&self.snapshot())?;
         Ok(Contents { snapshot, journal })
     }
 
     fn lock(&self, info: &LockInfo, timeout: Duration) -> Result<Box<dyn LockGuard>, LockError> {
-        self.create()?;
-        match FileLock::acquire(&self.lock_file(), timeout).map_err(BackendError::from)? {
-            Some(mut lock) => {
-                lock.note(&info.to_json()).map_err(BackendError::from)?;
-                Ok(Box::new(LocalGuard {
-                    local: self.clone(),
-                    lock,
-                    journal: None,
-                    backed_up: false,
-                }))
-            }
-            None => Err(LockError::Held {
-                place: self.place(),
-                holder: self.holder()?.map(Box::new),
-            }),
-        }
+        Ok(Box::new(self.acquire(info, timeout)?))
     }
 
     fn unlock(&self, id: &str) -> Result<(), UnlockError> {
@@ -89,7 +103,7 @@ impl Backend for Local {
     }
 }
 
-struct LocalGuard {
+pub(super) struct LocalGuard {
     local: Local,
     lock: FileLock,
     /// Open from the first append on.
@@ -98,7 +112,8 @@ struct LocalGuard {
 }
 
 impl LocalGuard {
-    fn check(&self) -> Result<(), BackendError> {
+    /// Whether the lock is still ours.
+    pub(super) fn check(&self) -> Result<(), BackendError> {
         if self.lock.is_held() {
             return Ok(());
         }
@@ -108,6 +123,10 @@ impl LocalGuard {
 }
 
 impl LockGuard for LocalGuard {
+    fn read(&mut self) -> Result<Contents, BackendError> {
+        self.local.read()
+    }
+
     fn write(&mut self, snapshot: &[u8]) -> Result<(), BackendError> {
         self.check()?;
         let path = self.local.snapshot();

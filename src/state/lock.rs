@@ -16,7 +16,7 @@ pub struct LockInfo {
     pub operation: String,
     /// `user@host`.
     pub who: String,
-    /// Process id on that host.
+    /// Process id on that host; 0 if the lock does not say.
     pub pid: u32,
     /// Since when (RFC 3339).
     pub created: String,
@@ -77,7 +77,7 @@ impl LockError {
                 });
                 Some(format!("wait for it with --lock-timeout{unlock}"))
             }
-            Self::Backend(_) => None,
+            Self::Backend(error) => error.hint(),
         }
     }
 }
@@ -91,7 +91,11 @@ fn describe(holder: Option<&LockInfo>) -> String {
             created,
             ..
         } = holder;
-        format!("`nivis {operation}` of {who} (process {pid}) since {created}")
+        let process = match pid {
+            0 => String::new(),
+            pid => format!(" (process {pid})"),
+        };
+        format!("`nivis {operation}` of {who}{process} since {created}")
     })
 }
 

@@ -97,6 +97,10 @@ impl MemoryGuard {
 }
 
 impl LockGuard for MemoryGuard {
+    fn read(&mut self) -> Result<Contents, BackendError> {
+        Ok(self.shared.inner().contents.clone())
+    }
+
     fn write(&mut self, snapshot: &[u8]) -> Result<(), BackendError> {
         self.with(|inner| inner.contents.snapshot = Some(snapshot.to_vec()))
     }

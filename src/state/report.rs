@@ -31,7 +31,8 @@ impl From<UnlockError> for Diagnostics {
                 "`nivis {}` of {} has it since {}",
                 holder.operation, holder.who, holder.created
             )),
-            UnlockError::NotLocked { .. } | UnlockError::Backend(_) => None,
+            UnlockError::Backend(error) => error.hint(),
+            UnlockError::NotLocked { .. } => None,
         };
         with_hint(
             Diagnostic::error("Cannot unlock the state").detail(error.to_string()),

@@ -83,7 +83,8 @@ impl StateError {
             Self::Lock(error) => error.hint(),
             Self::Recover(error) => error.hint().map(str::to_owned),
             Self::Unsaved { error, .. } => error.hint(),
-            Self::Backend(_) | Self::Encode(_) | Self::NoSuccessor { .. } => None,
+            Self::Backend(error) => error.hint(),
+            Self::Encode(_) | Self::NoSuccessor { .. } => None,
         }
     }
 }
@@ -110,7 +111,7 @@ impl Session {
     ) -> Result<Self, StateError> {
         let mut guard = backend.lock(info, timeout)?;
         let place = backend.place();
-        let contents = backend.read()?;
+        let contents = guard.read()?;
         let Recovery {
             state,
             recovered,
@@ -237,7 +238,10 @@ impl Session {
     /// [`save`](Self::save), and the lock goes.
     pub fn close(mut self) -> Result<(), StateError> {
         let saved = self.save();
-        if saved.is_ok() || self.unsaved.is_empty() {
+        if saved.is_ok() {
+            return Ok(self.guard.free()?);
+        }
+        if self.unsaved.is_empty() {
             return saved;
         }
         let snapshot = file::encode(&self.state, None)?;

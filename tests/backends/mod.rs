@@ -1,5 +1,10 @@
 //! What every state backend must do, checked on each of them; and what a session makes of one that fails.
 
+mod http_server;
+mod kinds;
+mod remote;
+mod stacks;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,14 +15,29 @@ use nivis::addr::Id;
 use nivis::state::{
     Backend, BackendError, Contents, Intent, Local, LockError, LockGuard, LockInfo, Memory, Object,
     Operation, Outcome, OutputValue, Record, Recovered, ResourceState, Session, State, StateError,
-    UnlockError,
+    UnlockError, encode,
 };
 
-/// Runs a check on a new place of every kind.
-fn on_each(check: impl Fn(&dyn Backend)) {
-    let folder = tempfile::tempdir().unwrap();
-    check(&Local::new(&folder.path().join(".nivis/default")));
+/// Runs a check on a new place of every kind; gives their number.
+fn on_each(check: impl Fn(&dyn Backend)) -> usize {
+    on_places(&kinds::all(), check)
+}
+
+/// Runs a check in memory and on these places; gives their number.
+fn on_places(places: &[kinds::Place], check: impl Fn(&dyn Backend)) -> usize {
     check(&Memory::default());
+    for place in places {
+        check(&*place.machine("a"));
+    }
+    places.len() + 1
+}
+
+/// Where to try a fault: everywhere, if it is the hardest of all; otherwise where that costs no round trips.
+fn places_for(fault: Fault) -> Vec<kinds::Place> {
+    match fault {
+        Fault::All => kinds::all(),
+        Fault::Nothing | Fault::Half => vec![kinds::local()],
+    }
 }
 
 fn info(backend: &dyn Backend) -> LockInfo {
@@ -364,6 +384,49 @@ fn a_broken_lock_stops_its_holder() {
 }
 
 #[test]
+fn a_large_state_comes_back() {
+    let text = "x".repeat(1 << 20);
+    let large = State {
+        lineage: "l".to_owned(),
+        serial: 1,
+        resources: (0..20)
+            .map(|n| (id(&n.to_string()), resource(&text)))
+            .collect(),
+        ..State::default()
+    };
+    let large = encode(&large, None).unwrap();
+    on_each(|backend| {
+        let mut guard = backend.lock(&info(backend), Duration::ZERO).unwrap();
+        assert_eq!(guard.read().unwrap(), Contents::default());
+        guard.write(&large).unwrap();
+        guard.free().unwrap();
+        drop(guard);
+        assert!(backend.read().unwrap().snapshot.as_ref() == Some(&large));
+    });
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_no_new_state() {
+    for place in kinds::all() {
+        let backend = place.machine("a");
+        for (damage, expected) in [
+            ("", "is empty; a state file never is"),
+            ("<html>", "is not JSON"),
+            ("{}", "is not a nivis state"),
+        ] {
+            place.put(damage.as_bytes());
+            let read = Session::read(&*backend).unwrap_err();
+            let opened = Session::open(&*backend, &info(&*backend), Duration::ZERO);
+            for error in [read, opened.err().unwrap()] {
+                let error = error.to_string();
+                assert!(error.contains(expected), "{error}");
+                assert!(error.contains(&backend.place()), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn only_a_later_version_replaces_a_state() {
     on_each(|backend| {
         let mut session = open(backend);
@@ -462,6 +525,10 @@ impl FaultyGuard {
 }
 
 impl LockGuard for FaultyGuard {
+    fn read(&mut self) -> Result<Contents, BackendError> {
+        self.guard.read()
+    }
+
     fn write(&mut self, snapshot: &[u8]) -> Result<(), BackendError> {
         self.write_with(|guard| guard.write(snapshot))
     }
@@ -518,7 +585,7 @@ fn a_crash_in_any_write_loses_nothing_that_was_reported() {
         let mut crashes = 0;
         loop {
             let done = AtomicUsize::new(0);
-            on_each(|backend| {
+            let kinds = on_places(&places_for(fault), |backend| {
                 let writes_left = Arc::new(AtomicUsize::new(crashes + 1));
                 let heals = false;
                 let faulty = Faulty {
@@ -542,7 +609,7 @@ fn a_crash_in_any_write_loses_nothing_that_was_reported() {
                 }
             });
             crashes += 1;
-            if done.into_inner() == 2 {
+            if done.into_inner() == kinds {
                 break;
             }
         }
@@ -554,7 +621,7 @@ fn a_crash_in_any_write_loses_nothing_that_was_reported() {
 fn after_a_failed_write_the_session_goes_on() {
     for fault in [Fault::Nothing, Fault::Half, Fault::All] {
         for write in 1..=20 {
-            on_each(|backend| {
+            on_places(&places_for(fault), |backend| {
                 let writes_left = Arc::new(AtomicUsize::new(write));
                 let mut told = Told::default();
                 let heals = true;
