@@ -4,9 +4,13 @@
 #[cfg(test)]
 mod backends;
 #[cfg(test)]
+mod builds;
+#[cfg(test)]
 mod conditions;
 #[cfg(test)]
 mod docs;
+#[cfg(test)]
+mod eval_cache;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]

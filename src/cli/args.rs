@@ -46,6 +46,15 @@ pub(super) struct StackArgs {
     /// Replace an input of the flake for this run, as Nix's own `--override-input` does.
     #[arg(long, num_args = 2, value_names = ["INPUT", "FLAKE"], action = clap::ArgAction::Append)]
     pub(super) override_input: Vec<String>,
+
+    /// Build nothing: `plan` still lists what has to be built, and where a build would be needed it is an error that names it.
+    #[arg(long)]
+    pub(super) no_build: bool,
+
+    /// Keep the evaluation of a locked flake without uncommitted changes, and use it while nothing changes (also by
+    /// `NIVIS_EVAL_CACHE=1`). It sees no environment variables then, and must not look at the clock.
+    #[arg(long)]
+    pub(super) eval_cache: bool,
 }
 
 /// What may become of the lock file of providers.
@@ -141,6 +150,8 @@ impl StackArgs {
             show_trace: false,
             option: Vec::new(),
             override_input: Vec::new(),
+            no_build: false,
+            eval_cache: false,
         }
     }
 }

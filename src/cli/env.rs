@@ -28,6 +28,8 @@ const NIVIS_PROVIDER_MIRROR: &str = "NIVIS_PROVIDER_MIRROR";
 const NIVIS_REGISTRY: &str = "NIVIS_REGISTRY";
 /// Where unpacked providers are kept; `nivis/providers` among the caches without it.
 const NIVIS_PROVIDER_CACHE: &str = "NIVIS_PROVIDER_CACHE";
+/// Whether evaluations of locked flakes are kept, as by `--eval-cache`: any value but `0`.
+const NIVIS_EVAL_CACHE: &str = "NIVIS_EVAL_CACHE";
 /// Begin of the names of variables with tokens for registries and mirrors: the host follows, `.` written `_`, `-` written
 /// `__`.
 const TF_TOKEN: &str = "TF_TOKEN_";
@@ -118,6 +120,12 @@ pub(super) fn home() -> Option<PathBuf> {
 /// Where provider schemas are kept from run to run; `None` without a home folder.
 pub(super) fn schema_cache() -> Option<PathBuf> {
     Some(caches()?.join("nivis/schemas"))
+}
+
+/// Where evaluations are kept, if the flag or the environment asks for it; `None` without a home folder.
+pub(super) fn eval_cache(flag: bool) -> Option<PathBuf> {
+    let wanted = flag || var(NIVIS_EVAL_CACHE).is_some_and(|value| value != "0");
+    Some(caches().filter(|_| wanted)?.join("nivis/evaluations"))
 }
 
 /// Where unpacked providers are kept; `None` without a home folder.

@@ -9,7 +9,7 @@ use crate::cli::ui::Ui;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::eval::vars::Vars;
 use crate::fs::{self, PrivateDir};
-use crate::nix::{Nix, NixOptions, Target};
+use crate::nix::{EvalCache, Nix, NixOptions, Target};
 use crate::ops::backend::Home;
 use crate::ops::builds::Builder;
 use crate::ops::stack::{FirstAnswer, Stack};
@@ -35,6 +35,7 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
             show_trace: args.show_trace,
             settings: pairs(&args.option),
             override_inputs: pairs(&args.override_input),
+            no_build: args.no_build,
         },
     )?;
     let installer = Installer::new(settings(args, &working, &target)?);
@@ -48,6 +49,7 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
         run_folders,
         scratch,
         installer: Arc::new(installer),
+        eval_cache: env::eval_cache(args.eval_cache).map(EvalCache::new),
         messages,
         first: FirstAnswer::default(),
     })

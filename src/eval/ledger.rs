@@ -134,7 +134,7 @@ impl<'a> Question<'a> {
     }
 
     /// The ledger file's content.
-    fn to_json(self, vars: &Vars) -> String {
+    pub fn to_json(self, vars: &Vars) -> String {
         let mut document = json!({ "phase": self.phase, "outputs": self.ledger.outputs() });
         if !vars.is_empty() {
             document["vars"] = vars.to_json();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::{Build, DataSource, Derived, Expr, Meta, Ref, Resource};
+use super::{Build, DataSource, DerivationOutput, Derived, Expr, Meta, Ref, Resource};
 use crate::value::{Path, Step};
 
 impl Expr {
@@ -139,12 +139,45 @@ impl DataSource {
 
 fn needed(config: &Expr, meta: &Meta) -> Vec<Build> {
     let mentioned = meta.builds.iter().map(|output| Build {
-        // The output's path stands inside a string; the derivation's own path exists as soon as it can be built.
-        path: output.drv.clone(),
+        // Where no string has the output's path, the derivation's own exists as soon as it can be built.
+        path: mentioned_path(config, output).unwrap_or_else(|| output.drv.clone()),
         drv: Some(output.drv.clone()),
         output: output.output.clone(),
     });
     config.builds().cloned().chain(mentioned).collect()
+}
+
+/// The path of an output that stands inside a string: in the same store, with the derivation's name.
+fn mentioned_path(config: &Expr, output: &DerivationOutput) -> Option<String> {
+    let (store, file) = output.drv.rsplit_once('/')?;
+    let (hash, name) = file.strip_suffix(".drv")?.split_once('-')?;
+    let name = match output.output.as_deref() {
+        None | Some("out") => name.to_owned(),
+        Some(output) => format!("{name}-{output}"),
+    };
+    let start = format!("{store}/");
+    let in_text = |text: &str| {
+        text.match_indices(&start).find_map(|(at, _)| {
+            let rest = &text[at + start.len()..];
+            let found = rest.get(hash.len()..)?.strip_prefix('-')?;
+            let after = found.strip_prefix(&*name)?;
+            // A longer name is another output or another derivation.
+            let ends =
+                !after.starts_with(|c: char| c.is_ascii_alphanumeric() || "+-._?=".contains(c));
+            ends.then(|| format!("{start}{}-{name}", &rest[..hash.len()]))
+        })
+    };
+    config.parts().find_map(|part| match part {
+        Expr::String(text) => in_text(text),
+        Expr::Derived(Derived {
+            template: Some(parts),
+            ..
+        }) => parts.iter().find_map(|part| match part {
+            Expr::String(text) => in_text(text),
+            _ => None,
+        }),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -219,5 +252,45 @@ mod tests {
         let step = |s: &str| Step::Attribute(s.into());
         let path = [step("n"), Step::Index(0), Step::Index(7), step("x-1")];
         assert_eq!(expr.inputs().next().unwrap().path.0, path);
+    }
+
+    #[test]
+    fn the_path_of_a_build_is_found_where_a_string_mentions_it() {
+        let hash = "0123456789abcdfghijklmnpqrsvwxyz";
+        let other = "zyxwvsrqpnmlkjihgfdcba9876543210";
+        let path = |config: &str, output: Option<&str>| {
+            let output = DerivationOutput {
+                drv: format!("/nix/store/{other}-image.drv"),
+                output: output.map(str::to_owned),
+            };
+            mentioned_path(&self::config(config), &output)
+        };
+        let image = format!("/nix/store/{hash}-image");
+        let text = |text: &str| format!(r#"{{"a":["x","{text}"]}}"#);
+        let template = format!(
+            r#"{{"__derived":{{"inputs":["p.t.a.id"],"refs":[{{"resource":"p.t.a","path":["id"]}}],
+                "template":["--x={image}/",{{"__ref":{{"resource":"p.t.a","path":["id"]}}}}]}}}}"#
+        );
+        let table = [
+            (
+                text(&format!("run {image}/bin/x")),
+                None,
+                Some(image.clone()),
+            ),
+            (text(&image), Some("out"), Some(image.clone())),
+            (
+                text(&format!("{image}-dev/x")),
+                Some("dev"),
+                Some(format!("{image}-dev")),
+            ),
+            (text(&format!("{image}-dev/x")), None, None),
+            (text(&format!("{image}r/x")), None, None),
+            (text("/nix/store/short"), None, None),
+            (text("/nix/store/ü-image"), None, None),
+            (format!(r#"{{"a":{template}}}"#), None, Some(image.clone())),
+        ];
+        for (config, output, expected) in table {
+            assert_eq!(path(&config, output), expected, "{config}");
+        }
     }
 }

@@ -63,6 +63,8 @@ pub struct NixOptions {
     pub settings: Vec<(String, String)>,
     /// Flake references by name of the flake's input that they replace, as `nix --override-input` takes them.
     pub override_inputs: Vec<(String, String)>,
+    /// Build nothing, here or elsewhere. What is built already, and what caches have, can be used.
+    pub no_build: bool,
 }
 
 /// A Nix that is there and new enough.
@@ -70,27 +72,37 @@ pub struct NixOptions {
 pub struct Nix {
     folder: Option<PathBuf>,
     options: NixOptions,
+    answer: String,
 }
 
 impl Nix {
     /// Finds Nix in `folder`, or else where the shell would, and asks for its version.
     pub fn find(folder: Option<&Path>, options: NixOptions) -> Result<Self, NixError> {
-        let nix = Self {
+        let mut nix = Self {
             folder: folder.map(Path::to_owned),
             options,
+            answer: String::new(),
         };
         let command = nix.program("nix-instantiate")?.arg("--version");
         let answer = String::from_utf8_lossy(&command.output()?)
             .trim()
             .to_owned();
         match parse_version(&answer) {
-            Some(found) if found >= MINIMUM => Ok(nix),
+            Some(found) if found >= MINIMUM => {
+                nix.answer = answer;
+                Ok(nix)
+            }
             Some(found) => Err(NixError::TooOld { found }),
             None => Err(NixError::UnknownVersion {
                 command: command.to_string(),
                 answer,
             }),
         }
+    }
+
+    /// What it says about its version.
+    pub(super) fn version(&self) -> &str {
+        &self.answer
     }
 
     /// What the user wants every call to be told.
@@ -110,6 +122,9 @@ impl Nix {
         }
         for (name, value) in &self.options.settings {
             command = command.arg("--option").arg(name).arg(value);
+        }
+        if self.options.no_build {
+            command = command.args(["--option", "max-jobs", "0", "--option", "builders", ""]);
         }
         Ok(command)
     }

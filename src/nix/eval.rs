@@ -9,7 +9,7 @@ use super::target::{Source, Target};
 use crate::process::{Command, ProcessError};
 
 /// The Nix expression that selects a plan and applies it to a ledger.
-const CALL: &str = include_str!("../../nix/call.nix");
+pub(super) const CALL: &str = include_str!("../../nix/call.nix");
 
 /// How the line begins by which [`CALL`] says where the source of a flake is in the store.
 const SOURCE_MARK: &str = "trace: nivis-source: ";
@@ -86,6 +86,8 @@ pub struct EvalInput<'a> {
     /// Write derivations and the sources that strings mention to the store, so that they can be built and read. Without it
     /// nothing is written but the source of a flake.
     pub instantiate: bool,
+    /// See nothing but the flake, its inputs and the ledger: no environment, no other files.
+    pub restricted: bool,
 }
 
 /// Evaluates a plan once. Gives the IR as JSON; warnings and traces go to `on_message`, line by line.
@@ -110,7 +112,11 @@ pub fn evaluate(
     }
 }
 
-fn attempt(input: &EvalInput<'_>, on_message: &mut dyn FnMut(&str)) -> Result<Vec<u8>, EvalError> {
+/// Evaluates once, as asked for.
+pub(super) fn attempt(
+    input: &EvalInput<'_>,
+    on_message: &mut dyn FnMut(&str),
+) -> Result<Vec<u8>, EvalError> {
     let failed = |source| EvalError::Process {
         target: input.target.to_string(),
         source,
@@ -168,6 +174,18 @@ fn command(input: &EvalInput<'_>) -> Result<Command, ProcessError> {
         .args(["--argstr", "origin", &target.origin()]);
     if input.instantiate {
         command = command.arg("--read-write-mode");
+    }
+    if input.restricted {
+        // What the search path leads to is allowed.
+        let folder = input.ledger.and_then(Path::parent);
+        command = command
+            .args(["--option", "restrict-eval", "true"])
+            .env("NIX_PATH", "");
+        if let Some(folder) = folder {
+            command = command
+                .args(["-I"])
+                .arg(format!("nivis-ledger={}", folder.display()));
+        }
     }
     command = match &target.source {
         Source::Flake { reference, .. } => command.args(["--argstr", "flake", reference]),
@@ -252,6 +270,7 @@ mod tests {
             ledger,
             secrets: None,
             instantiate: false,
+            restricted: false,
         };
         let mut told = Vec::new();
         let json = evaluate(&input, &mut |line| told.push(line.to_owned()));

@@ -30,6 +30,7 @@ struct Event {
     level: Option<u8>,
     msg: Option<String>,
     raw_msg: Option<String>,
+    text: Option<String>,
     #[serde(rename = "type")]
     kind: Option<u64>,
     fields: Option<Vec<serde_json::Value>>,
@@ -37,6 +38,9 @@ struct Event {
 
 /// `result` events of this type carry a line of a build log.
 const BUILD_LOG_LINE: u64 = 101;
+
+/// `start` events of these types say that a path is copied from another store, and that a derivation is built.
+const BEGINNINGS: [u64; 2] = [100, 105];
 
 /// Messages above this level are chatter: 0 is errors and traces, 1 warnings, 2 notices.
 const LOUDEST_LEVEL: u8 = 2;
@@ -50,6 +54,10 @@ pub(super) fn parse(line: &str) -> Line {
     };
     match event.action.as_str() {
         "msg" if event.level.unwrap_or(0) <= LOUDEST_LEVEL => message(event),
+        "start" if event.kind.is_some_and(|kind| BEGINNINGS.contains(&kind)) => event
+            .text
+            .filter(|text| !text.is_empty())
+            .map_or(Line::Ignored, Line::Message),
         "result" if event.kind == Some(BUILD_LOG_LINE) => event
             .fields
             .and_then(|fields| Some(fields.first()?.as_str()?.to_owned()))
@@ -146,6 +154,10 @@ mod tests {
             (
                 r#"@nix {"action":"start","id":1,"level":4,"text":"copying","type":0}"#,
                 Line::Ignored,
+            ),
+            (
+                r#"@nix {"action":"start","id":1,"level":3,"text":"building '/s/a.drv'","type":105,"fields":["/s/a.drv","",1,1]}"#,
+                message("building '/s/a.drv'"),
             ),
             (
                 r#"@nix {"action":"result","id":1,"type":101,"fields":["compiling"]}"#,

@@ -24,6 +24,9 @@ pub enum RealiseError {
         /// The derivation, if Nix names one.
         derivation: Option<String>,
     },
+    /// Something has to be built, and the user does not want that.
+    #[error("{} to be built:{}", if .0.len() == 1 { "a derivation has" } else { "derivations have" }, indented(&.0.join("\n")))]
+    NotAllowed(Vec<String>),
     /// Building a derivation did not make the path that the plan names.
     #[error("building {drv} does not make {path}")]
     OtherPath {
@@ -42,6 +45,7 @@ impl RealiseError {
                 derivation: Some(derivation),
                 ..
             } => Some(format!("the whole log: nix log {derivation}")),
+            Self::NotAllowed(_) => Some("run it without `--no-build`".to_owned()),
             _ => None,
         }
     }
@@ -56,6 +60,8 @@ pub struct RealiseInput<'a> {
     pub builds: &'a [&'a Build],
     /// A folder for links that keep the results from being garbage-collected while they exist.
     pub roots: &'a Path,
+    /// Where one build fails, finish those that do not need it.
+    pub keep_going: bool,
 }
 
 /// Makes every path of `builds` exist. A build without a derivation can only be fetched. Log lines of builds go to
@@ -72,10 +78,11 @@ pub fn realise(
     if wanted.is_empty() {
         return Ok(());
     }
-    let command = input
-        .nix
-        .command("nix-store")?
-        .arg("--realise")
+    let mut command = input.nix.command("nix-store")?.arg("--realise");
+    if input.keep_going {
+        command = command.arg("--keep-going");
+    }
+    let command = command
         .args(wanted)
         .arg("--add-root")
         .arg(input.roots.join(root_name()))
@@ -87,23 +94,33 @@ pub fn realise(
     });
     called.map_err(|error| match error {
         CallError::Process(source) => source.into(),
+        CallError::Nix(_)
+            if input.nix.options().no_build && input.builds.iter().any(|b| !is_made(b)) =>
+        {
+            let missing = input.builds.iter().filter(|b| !is_made(b));
+            let missing: BTreeSet<String> = missing
+                .map(|b| b.drv.clone().unwrap_or_else(|| b.path.clone()))
+                .collect();
+            RealiseError::NotAllowed(missing.into_iter().collect())
+        }
         CallError::Nix(failure) => RealiseError::Nix {
             derivation: derivation(&failure.message),
             message: failure.message,
             log: log.text(),
         },
     })?;
-    let missing = input
-        .builds
-        .iter()
-        .find(|build| !Path::new(&build.path).exists());
-    match missing {
+    match input.builds.iter().find(|build| !is_made(build)) {
         None => Ok(()),
         Some(build) => Err(RealiseError::OtherPath {
             drv: installable(build),
             path: build.path.clone(),
         }),
     }
+}
+
+/// Whether the path of a build exists.
+pub fn is_made(build: &Build) -> bool {
+    Path::new(&build.path).exists()
 }
 
 /// A name that no other call in this process uses: a second link of the same name would free the first result.
@@ -160,6 +177,7 @@ mod tests {
             ledger: None,
             secrets: None,
             instantiate: true,
+            restricted: false,
         };
         let json = evaluate(&input, &mut |_| ()).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
@@ -176,6 +194,7 @@ mod tests {
             nix: &for_tests(NixOptions::default()),
             builds,
             roots: dir,
+            keep_going: false,
         };
         let mut log = Vec::new();
         let result = realise(&input, &mut |line| log.push(line.to_owned()));

@@ -49,6 +49,8 @@ pub async fn apply<E: Into<Diagnostics>>(
             ..Applied::default()
         }
     } else {
+        let announce = |builds| (run.events)(Event::Building { builds });
+        run.builder.realise_changes(run.plan, &announce)?;
         session.append(adopted::records(run.plan, session.state(), run.pool).await?)?;
         session.append(refreshed::records(run.plan, session.state(), run.pool).await?)?;
         let input = ApplyInput {

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::fs::{self, PrivateDir};
-use crate::ir::{Build, DataSource, Ir};
+use crate::ir::{Build, DataSource, Ir, Resource};
 use crate::nix::{self, Nix, RealiseInput};
+use crate::plan::{Action, Plan};
 
 /// Realises builds, each once per run; its garbage-collector roots live as long as it does.
 pub struct Builder {
@@ -42,6 +44,29 @@ impl Builder {
 
     /// Makes the paths of `builds` exist. Those that were made before cost nothing.
     pub fn realise(&self, builds: &[Build]) -> Result<(), Diagnostics> {
+        self.call(builds, false)
+    }
+
+    /// Makes what the changes of a plan need, as far as it is known, all in one call of Nix. `announce` is told how many paths do
+    /// not exist yet, if any. A build that fails is reported to whoever needs it, by [`realise`](Self::realise); what the user does
+    /// not want built is an error here.
+    pub fn realise_changes(
+        &self,
+        plan: &Plan,
+        announce: &dyn Fn(usize),
+    ) -> Result<(), Diagnostics> {
+        let builds: Vec<Build> = made_by(plan).flat_map(Resource::builds).collect();
+        let missing: BTreeSet<_> = builds.iter().filter(|b| !nix::is_made(b)).collect();
+        if !missing.is_empty() {
+            announce(missing.len());
+        }
+        match self.call(&builds, true) {
+            Err(problem) if self.nix.options().no_build => Err(problem),
+            _ => Ok(()),
+        }
+    }
+
+    fn call(&self, builds: &[Build], keep_going: bool) -> Result<(), Diagnostics> {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let missing: Vec<&Build> = builds.iter().filter(|b| !done.builds.contains(b)).collect();
         if missing.is_empty() {
@@ -55,12 +80,22 @@ impl Builder {
             nix: &self.nix,
             builds: &missing,
             roots: &roots,
+            keep_going,
         };
         nix::realise(&input, &mut |line| (self.messages)(line))?;
         let made: Vec<Build> = missing.into_iter().cloned().collect();
         done.builds.extend(made);
         Ok(())
     }
+}
+
+/// The resources of a plan that are created, updated or replaced.
+pub fn made_by(plan: &Plan) -> impl Iterator<Item = &Resource> {
+    let makes = |id: &Id| {
+        let change = plan.changes.get(id).filter(|_| !plan.refresh_only);
+        change.is_some_and(|c| !matches!(c.action, Action::NoOp | Action::Delete | Action::Forget))
+    };
+    plan.ir.resources.iter().filter(move |r| makes(&r.id))
 }
 
 /// The builds that planning itself needs: provider programs and what data sources and providers are configured with.

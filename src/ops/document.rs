@@ -10,6 +10,8 @@ use crate::json::{
     self, Change, Importing, Mode, Module, Named, ObjectChange, ObjectValues, OutputValues,
     PlanDoc, PlannedBuild, ResourceChange, ResourceName, ResourceValues, StateDoc, Values,
 };
+use crate::nix::is_made;
+use crate::ops::builds::made_by;
 use crate::ops::checks;
 use crate::ops::reason::action_reason;
 use crate::plan::import::ImportBy;
@@ -276,19 +278,13 @@ fn output_changes(plan: &Plan, state: &State) -> BTreeMap<String, Change> {
 /// Builds of what changes whose results are not there yet.
 fn builds(plan: &Plan) -> Vec<PlannedBuild> {
     let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let changes = |id: &Id| {
-        plan.changes
-            .get(id)
-            .is_some_and(|c| c.action != Action::NoOp)
-    };
-    for resource in plan.ir.resources.iter().filter(|r| changes(&r.id)) {
-        for build in resource
-            .config
-            .builds()
-            .filter(|b| !std::path::Path::new(&b.path).exists())
-        {
-            let path = build.drv.clone().unwrap_or_else(|| build.path.clone());
-            users.entry(path).or_default().push(resource.id.to_string());
+    for resource in made_by(plan) {
+        for build in resource.builds().into_iter().filter(|b| !is_made(b)) {
+            let users = users.entry(build.drv.unwrap_or(build.path)).or_default();
+            let id = resource.id.to_string();
+            if users.last() != Some(&id) {
+                users.push(id);
+            }
         }
     }
     users

@@ -10,7 +10,7 @@ use crate::eval::ledger::{Ledger, LedgerFile, Question};
 use crate::eval::vars::Vars;
 use crate::fs::PrivateDir;
 use crate::ir::{self, Hidden, Ir};
-use crate::nix::{self, EvalInput, Nix, Target};
+use crate::nix::{self, EvalCache, EvalInput, Nix, Target};
 use crate::ops::backend::{Home, declared};
 use crate::ops::builds::needed_to_plan;
 use crate::ops::{providers, unsupported};
@@ -34,6 +34,8 @@ pub struct Stack {
     pub scratch: PrivateDir,
     /// Installs providers whose source is an address in a registry.
     pub installer: Arc<Installer>,
+    /// Where evaluations are kept, if they are.
+    pub eval_cache: Option<EvalCache>,
     /// Takes the author's warnings and traces, line by line.
     pub messages: fn(&str),
     /// The answer to the first question of a run, if it was put already to find the backend.
@@ -87,8 +89,17 @@ impl Stack {
             secrets,
             // What is made from a secret must not get into the store.
             instantiate: store == Store::Write && secrets.is_none(),
+            restricted: false,
         };
-        Ok(nix::evaluate(&input, &mut |line| (self.messages)(line))?)
+        let told = &mut |line: &str| (self.messages)(line);
+        // What is written to the store has to be there, and not only in the document.
+        let is_simple = store == Store::Read && question.part.is_none() && !question.compare;
+        Ok(match &self.eval_cache {
+            Some(cache) if is_simple => {
+                cache.evaluate(&input, &question.to_json(&self.vars), told)?
+            }
+            _ => nix::evaluate(&input, told)?,
+        })
     }
 
     /// Evaluates.
