@@ -231,7 +231,7 @@ in
     let
       inherit (declared) id;
       kind = internal._kind declared;
-      isCall = kind == "call";
+      isCall = declared._type == "nivis.call";
       part = if isCall then "arguments" else "config";
       walked = walkTree {
         find = stack: stack.byId.${id}.config or missing;
@@ -241,7 +241,12 @@ in
         inherit stringOf;
         where = whereIn part id;
         edges = edgesOf (edgeTo "${part}." id) [ ];
-      } [ ] (if isCall then declared.config else checkConfig kind id declared.config) (other.config or missing);
+      } [ ] (
+        if isCall || isAttrs declared.config && !(declared.config ? _type) then
+          declared.config
+        else
+          checkConfig kind id declared.config
+      ) (other.config or missing);
       # Most resources say nothing in `meta`, and nothing is noted in their configuration.
       isQuiet = declared.meta == { } && declared.index == null;
       around = aroundOf declared;

@@ -286,26 +286,23 @@ in
       # Of one reference.
       first = head pieces;
       last = elemAt pieces 3;
-      inherit (referenceAt pieces 1) ref shown;
-      part = {
-        __ref = ref;
-      };
+      only = referenceAt pieces 1;
     in
     if count == 7 then
       two startOf text pieces
     else if count != 4 then
       many startOf text pieces
-    else if "${first}${startOf ref.resource}${elemAt pieces 2}${placeholderEnd}${last}" == text then
+    else if "${first}${startOf only.ref.resource}${elemAt pieces 2}${placeholderEnd}${last}" == text then
       {
-        inputs = [ shown ];
-        refs = [ ref ];
+        inputs = [ only.shown ];
+        refs = [ only.ref ];
         template =
           if first == "" || last == "" then
-            textOrNothing first ++ [ part ] ++ textOrNothing last
+            textOrNothing first ++ [ { __ref = only.ref; } ] ++ textOrNothing last
           else
             [
               first
-              part
+              { __ref = only.ref; }
               last
             ];
       }

@@ -137,7 +137,13 @@ let
     };
   builders = mapAttrs (kind: _: build kind) argsOf;
 
-  isDeclared = value: argsOf ? ${toString (internal._kind value)};
+  declaredTypes = builtins.listToAttrs (
+    map (kind: {
+      name = "nivis.${kind}";
+      value = true;
+    }) (builtins.attrNames argsOf)
+  );
+  isDeclared = value: value ? _type && isString value._type && declaredTypes ? ${value._type};
 
   # Makes an instance of what the author's function gave for one key.
   instance =
