@@ -25,16 +25,19 @@ if [ ! -x "$folder/bin/nix" ]; then
   for package in "$folder"/apt/cache/archives/*.deb; do
     dpkg-deb --extract "$package" "$folder/root"
   done
-  loader=$(find "$folder/root" -name 'ld-linux*.so.*' -print -quit)
-  libraries=$(find "$folder/root" -name '*.so*' -exec dirname {} + | sort -u | paste -sd :)
-  for program in nix nix-instantiate nix-store; do
-    # All programs of Nix are one, which goes by the name it is called with.
-    cat >"$folder/bin/$program" <<PROGRAM
-#!/bin/sh
-exec '$loader' --argv0 $program --library-path '$libraries' '$folder/root/usr/bin/nix' "\$@"
-PROGRAM
-    chmod +x "$folder/bin/$program"
-  done
   rm -rf "$folder/apt"
 fi
+loader=$(find "$folder/root" -name 'ld-linux*.so.*' -print -quit)
+libraries=$(find "$folder/root" -name '*.so*' -exec dirname {} + | sort -u | paste -sd :)
+for program in nix nix-instantiate nix-store; do
+  # All programs of Nix are one, which goes by the name it is called with. For builds it would call the system's own of another version.
+  cat >"$folder/bin/$program.new" <<PROGRAM
+#!/bin/sh
+export NIX_CONFIG="\${NIX_CONFIG:-}
+build-hook = $folder/bin/nix __build-remote"
+exec '$loader' --argv0 $program --library-path '$libraries' '$folder/root/usr/bin/nix' "\$@"
+PROGRAM
+  chmod +x "$folder/bin/$program.new"
+  mv "$folder/bin/$program.new" "$folder/bin/$program"
+done
 echo "$folder/bin"
