@@ -1,6 +1,9 @@
 //! Read files and replace them atomically, lock them; the one place that touches the file system.
 
+mod digest;
 pub mod tree;
+
+pub use digest::sha256;
 
 use std::error::Error;
 use std::fmt;

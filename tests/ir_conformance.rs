@@ -80,6 +80,27 @@ fn valid_fixtures_are_read() {
     }
 }
 
+/// What was read is written as a document that reads as the same, and that others accept too.
+#[test]
+fn what_was_read_can_be_written() {
+    let schema = std::fs::read(root().join("docs/ir-schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_slice(&schema).unwrap()).unwrap();
+    for file in fixtures("valid", MIN_VALID) {
+        let document = reads_back(&std::fs::read(&file).unwrap());
+        let found = schema_errors(&schema, &document);
+        assert!(found.is_empty(), "{}: {found:?}", file.display());
+    }
+}
+
+/// Reads, writes and reads a valid document; gives what was written.
+pub(crate) fn reads_back(bytes: &[u8]) -> Value {
+    let read = ir::parse(bytes).unwrap();
+    let written = ir::write(&read);
+    let again = ir::read_back(written.to_string().as_bytes());
+    assert_eq!(again.unwrap(), read, "{written:#}");
+    written
+}
+
 #[test]
 fn invalid_fixtures_are_refused_in_the_words_of_the_reference() {
     for file in fixtures("invalid", MIN_INVALID) {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::ir_conformance::{errors, reference_checker, without_parser_words};
+use crate::ir_conformance::{errors, reads_back, reference_checker, without_parser_words};
 
 const VALID: usize = 50;
 const MUTILATED: usize = 200;
@@ -278,6 +278,7 @@ fn parser_and_reference_agree() {
         let found = errors(bytes.as_bytes());
         if i < VALID {
             assert!(found.is_empty(), "{document:#}\n{found:#?}");
+            reads_back(bytes.as_bytes());
         }
         let file = folder.path().join(format!("{i}.json"));
         std::fs::write(&file, bytes).unwrap();

@@ -28,6 +28,8 @@ mod matrix;
 #[cfg(test)]
 mod phases;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod provider_host;
 #[cfg(test)]
 mod provider_meta;

@@ -4,12 +4,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nivis::addr::Id;
+use nivis::diagnostic::Diagnostic;
+use nivis::eval::ledger::Ledger;
+use nivis::plan::file::{self, Made, Origin, PlanFile};
+use nivis::plan::prior::Prior;
+use nivis::plan::resolve::Outputs;
+use nivis::plan::stack::PlanOptions;
+use nivis::plan::{Action, Change, ChangeTarget, Plan, Reason};
 use nivis::provider::Handshake;
 use nivis::state::{
     self, Backend as _, Contents, Intent, LockInfo, Memory, Object, Operation, Outcome,
     OutputValue, Record, ResourceState, Session, State,
 };
-use nivis::value::{Path, Type, Value, json, msgpack};
+use nivis::value::{Path, PathSet, Type, Value, json, msgpack};
 use nivis::{eval, ir};
 
 use crate::support::damage::bombard;
@@ -159,6 +166,92 @@ fn of_the_journal() {
     ));
 }
 
+/// A plan with something of everything, as the content of its file.
+fn planned() -> Vec<u8> {
+    let target = ChangeTarget {
+        id: Id::from("p.t.n"),
+        provider: "p".to_owned(),
+        ty: "t".to_owned(),
+        name: "n".to_owned(),
+        index: Some(ir::Index::Number(0)),
+    };
+    let value = Value::object([
+        ("id", Value::unknown(Type::String)),
+        ("n", Value::list(Type::Bool, vec![Value::Bool(true)])),
+    ]);
+    let prior = Prior {
+        value: value.clone(),
+        private: vec![0, 255],
+        identity: None,
+        status: state::Status::Tainted,
+        sensitive: std::iter::once(Path::root().attribute("id")).collect(),
+        create_before_destroy: true,
+    };
+    let change = Change {
+        target: target.clone(),
+        action: Action::DeleteThenCreate,
+        reason: Some(Reason::Tainted),
+        prior: Some(prior),
+        after: value.clone(),
+        config: Value::null(Type::Dynamic),
+        config_sensitive: PathSet::default(),
+        sensitive: std::iter::once(Path::root().attribute("m").key("k").index(1)).collect(),
+        private: Vec::new(),
+        identity: None,
+        replace_paths: vec![Path::root().attribute("n")],
+        create_before_destroy: false,
+        dependencies: vec![Id::from("p.t.other")],
+    };
+    let outputs = Outputs {
+        value: change.after.clone(),
+        sensitive: change.sensitive.clone(),
+    };
+    let plan = Plan {
+        changes: BTreeMap::from([(target.id.clone(), change)]),
+        outputs: BTreeMap::from([(target.id, outputs)]),
+        warnings: Diagnostic::warning("Careful").hint("look").into(),
+        ..Plan::default()
+    };
+    let state = state::decode(&stored(), "here").unwrap().state;
+    let file = PlanFile {
+        made: Made {
+            version: "1".to_owned(),
+            time: "now".to_owned(),
+        },
+        origin: Origin::default(),
+        options: PlanOptions::default(),
+        vars: serde_json::Map::new(),
+        providers: BTreeMap::new(),
+        state,
+        plan,
+        ledger: Ledger::default(),
+        told: Ledger::default(),
+    };
+    let sealed = file::encode(&file).unwrap();
+    file::unseal(&sealed, file::VERSION).unwrap().to_vec()
+}
+
+/// Damage is done to what is sealed, or the seal would keep all of it out.
+#[test]
+fn of_plans() {
+    let good = planned();
+    both_happen(bombard(&mut runner(1), &[good], |input| {
+        let Ok(plan) = file::decode(&file::seal(input, file::VERSION)) else {
+            return false;
+        };
+        // What is read can be written and read again.
+        let written = file::encode(&plan).unwrap();
+        let again = file::decode(&written).unwrap();
+        assert_eq!(file::encode(&again).unwrap(), written);
+        true
+    }));
+    let sealed = file::seal(&planned(), file::VERSION);
+    let (accepted, _) = bombard(&mut runner(1), std::slice::from_ref(&sealed), |input| {
+        file::decode(input).is_ok() && *input != *sealed
+    });
+    assert_eq!(accepted, 0, "damaged plans were read");
+}
+
 #[test]
 fn of_ledgers() {
     let inputs = |text: &[u8]| {
@@ -190,6 +283,7 @@ fn bombs_are_refused() {
         assert!(state::decode(input, "here").is_err());
         assert!(Type::from_json(input).is_err());
         assert!(json::from_json(input, &Type::Dynamic).is_err());
+        assert!(file::decode(&file::seal(input, file::VERSION)).is_err());
     }
     let mut nested = Type::Bool;
     for _ in 0..200 {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::addr::Id;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::plan::file::Origin;
 use crate::plan::stack::PlanOptions;
 use crate::plan::target::Limit;
 
@@ -138,6 +140,52 @@ pub(super) struct LockArgs {
 }
 
 impl StackArgs {
+    /// The stack that a saved plan is of; what belongs to the run is as given now.
+    pub(super) fn of_plan(&self, origin: &Origin) -> Self {
+        Self {
+            installable: origin.installable.clone(),
+            file: origin.file.as_ref().map(PathBuf::from),
+            attr: origin.attr.clone(),
+            option: origin.settings.clone(),
+            override_input: origin.override_inputs.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// What a saved plan keeps of it.
+    pub(super) fn origin(&self) -> Origin {
+        let file = self.file.as_ref();
+        Origin {
+            installable: self.installable.clone(),
+            file: file.map(|file| file.to_string_lossy().into_owned()),
+            attr: self.attr.clone(),
+            settings: self.option.clone(),
+            override_inputs: self.override_input.clone(),
+        }
+    }
+
+    /// The saved plan that stands where an installable could: an existing file, which no flake is.
+    pub(super) fn plan_file(&self) -> Option<PathBuf> {
+        let path = PathBuf::from(&self.installable);
+        (self.file.is_none() && path.is_file()).then_some(path)
+    }
+
+    /// Flags that say nothing about a saved plan, which has them in it.
+    fn flags(&self) -> [(&'static str, bool); 5] {
+        [
+            ("--attr", self.attr.is_some()),
+            ("--var", !self.var.is_empty()),
+            ("--var-file", !self.var_file.is_empty()),
+            ("--option", !self.option.is_empty()),
+            ("--override-input", !self.override_input.is_empty()),
+        ]
+    }
+
+    /// An error if a flag is given that a saved plan has in it already.
+    pub(super) fn fits_saved_plan(&self) -> Result<(), Diagnostics> {
+        fit(&self.flags())
+    }
+
     /// The stack of this name, for commands that do not evaluate it.
     pub(super) fn named(installable: String, file: Option<PathBuf>, attr: Option<String>) -> Self {
         Self {
@@ -153,6 +201,17 @@ impl StackArgs {
             no_build: false,
             eval_cache: false,
         }
+    }
+}
+
+/// An error for the first flag that is given.
+fn fit(flags: &[(&'static str, bool)]) -> Result<(), Diagnostics> {
+    match flags.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Diagnostic::error(format!("Invalid flag {name}"))
+            .detail("a saved plan is carried out and shown as it was made")
+            .hint(format!("give `{name}` to `nivis plan -o FILE`"))
+            .into()),
     }
 }
 
@@ -173,6 +232,23 @@ impl WalkArgs {
 }
 
 impl PlanArgs {
+    /// An error if a flag is given that a saved plan has in it already; how much is done at once is no part of a plan.
+    pub(super) fn fits_saved_plan(&self) -> Result<(), Diagnostics> {
+        fit(&[
+            ("--target", !self.walk.target.is_empty()),
+            ("--exclude", !self.walk.exclude.is_empty()),
+            ("--refresh", !self.read.refresh),
+            ("--no-refresh", self.read.no_refresh),
+            ("--replace", !self.replace.is_empty()),
+            ("--refresh-only", self.refresh_only),
+        ])
+    }
+
+    /// How many provider operations may run at once.
+    pub(super) fn parallelism(&self) -> usize {
+        self.walk.parallelism.into()
+    }
+
     /// As planning takes them.
     pub(super) fn options(&self, destroy: bool) -> PlanOptions {
         let replace = self.replace.iter().map(|id| Id::from(id.as_str()));

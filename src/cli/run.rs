@@ -16,9 +16,10 @@ use crate::eval::Phases;
 use crate::fs;
 use crate::ops;
 use crate::ops::apply::ApplyRun;
-use crate::ops::builds::Builder;
+use crate::ops::builds::{Builder, needed_to_plan};
 use crate::ops::plan::PlanInput;
-use crate::ops::stack::Store;
+use crate::ops::stack::{Stack, Store};
+use crate::plan::file::PlanFile;
 use crate::plan::order::Step;
 use crate::plan::stack::PlanOptions;
 use crate::provider::Pool;
@@ -35,14 +36,34 @@ pub(super) struct Run {
 
 pub(super) async fn run(run: Run, ui: Ui) -> Ended {
     let stack = stack::stack(&run.stack)?;
+    carry_out(run, stack, None, ui).await
+}
+
+/// Carries out a saved plan, without asking: whoever gives it has seen it.
+pub(super) async fn saved(file: PlanFile, given: &StackArgs, lock: LockArgs, ui: Ui) -> Ended {
+    let run = Run {
+        stack: given.of_plan(&file.origin),
+        lock,
+        options: file.options.clone(),
+        auto_approve: true,
+    };
+    let mut stack = stack::stack(&run.stack)?;
+    stack.vars = file.vars()?;
+    carry_out(run, stack, Some(file), ui).await
+}
+
+async fn carry_out(run: Run, stack: Stack, saved: Option<PlanFile>, ui: Ui) -> Ended {
     let pool = stack::pool(&stack)?;
     let operation = match &run.options {
         options if options.destroy => "destroy",
         options if options.refresh_only => "refresh",
         _ => "apply",
     };
-    // Should that take an evaluation, then the one that the run begins with.
-    stack.backend(Store::Write)?;
+    match &saved {
+        Some(file) => stack.find_state(file)?,
+        // Should that take an evaluation, then the one that the run begins with.
+        None => stack.backend(Store::Write).map(|_| ())?,
+    }
     let mut session = stack.open(
         operation,
         &env::who(),
@@ -51,11 +72,18 @@ pub(super) async fn run(run: Run, ui: Ui) -> Ended {
     report::show(ui, session.recovered().into());
     let stop = interrupt::watch(ui, std::sync::Arc::clone(&pool));
     let builder = stack::builder(&stack)?;
-    let mut phases = stack.phases(session.state(), Store::Write)?;
+    let mut phases = match &saved {
+        Some(file) => {
+            file.check_state(session.state())?;
+            stack.resume(file, Store::Write)?
+        }
+        None => stack.phases(session.state(), Store::Write)?,
+    };
     let ended = act(
         &run,
         ui,
         Acting {
+            saved,
             session: &mut session,
             phases: &mut phases,
             pool: &pool,
@@ -99,6 +127,8 @@ fn rescue(error: StateError, folders: &[PathBuf]) -> Diagnostics {
 }
 
 struct Acting<'a, 'p> {
+    /// The plan to carry out, if it is not to be made.
+    saved: Option<PlanFile>,
     session: &'a mut Session,
     phases: &'a mut Phases<'p, Diagnostics>,
     pool: &'a Pool,
@@ -108,19 +138,26 @@ struct Acting<'a, 'p> {
 
 async fn act(run: &Run, ui: Ui, acting: Acting<'_, '_>) -> Ended {
     let Acting {
+        saved,
         session,
         phases,
         pool,
         builder,
         stop,
     } = acting;
-    let input = PlanInput {
-        state: session.state(),
-        pool,
-        builder,
-        options: &run.options,
+    let plan = if let Some(file) = saved {
+        builder.realise(&needed_to_plan(&file.plan.ir))?;
+        file.check_providers(pool).await?;
+        file.plan
+    } else {
+        let input = PlanInput {
+            state: session.state(),
+            pool,
+            builder,
+            options: &run.options,
+        };
+        ops::plan::plan(input, phases).await?
     };
-    let plan = ops::plan::plan(input, phases).await?;
     let doc = ops::document::plan_document(&plan, session.state(), pool).await;
     ui.err(&render::plan(&doc, ui.err_style()));
     report::show(ui, plan.warnings.clone());

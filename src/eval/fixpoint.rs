@@ -50,6 +50,22 @@ impl<'a, E> Phases<'a, E> {
         })
     }
 
+    /// Goes on where a saved plan stopped, without evaluating: `told` are the secrets that the sensitive leaves of `ir` were
+    /// computed from.
+    pub fn resume(evaluate: Evaluate<'a, E>, ir: Arc<Ir>, ledger: Ledger, told: Ledger) -> Self {
+        let mut wanted: BTreeSet<Ref> = ledger.refs().collect();
+        wanted.extend(pending_inputs(&ir));
+        Self {
+            evaluate,
+            ledger,
+            wanted,
+            ir,
+            told,
+            evaluations: 0,
+            kept: BTreeSet::new(),
+        }
+    }
+
     /// The newest evaluation.
     pub fn ir(&self) -> &Arc<Ir> {
         &self.ir
@@ -58,6 +74,11 @@ impl<'a, E> Phases<'a, E> {
     /// What it was evaluated with.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The secrets that the sensitive leaves of the newest evaluation were computed from.
+    pub fn told(&self) -> &Ledger {
+        &self.told
     }
 
     /// How often Nix evaluated the configuration.

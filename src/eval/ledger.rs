@@ -90,11 +90,33 @@ impl Ledger {
             .collect()
     }
 
-    fn outputs(&self) -> Map<String, Json> {
+    /// Ids of the objects about which a later ledger does not say what this one says: not those of which it says more.
+    pub fn revised<'a>(&'a self, later: &Self) -> BTreeSet<&'a Id> {
+        let told = |id: &Id, name: &String| later.outputs.get(id)?.get(name);
+        let outputs = self.outputs.iter();
+        outputs
+            .filter(|(id, all)| all.iter().any(|(name, v)| told(id, name) != Some(v)))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// What it holds: by object id, attributes by name.
+    pub fn outputs(&self) -> Map<String, Json> {
         self.outputs
             .iter()
             .map(|(id, all)| (id.to_string(), json!(all)))
             .collect()
+    }
+
+    /// The ledger that holds this; none if it is not of the form of [`outputs`](Self::outputs).
+    pub fn from_outputs(outputs: &Map<String, Json>) -> Option<Self> {
+        let mut ledger = Self::default();
+        for (id, attributes) in outputs {
+            for (name, value) in attributes.as_object()? {
+                ledger.put(&Id::from(id.as_str()), name, value.clone());
+            }
+        }
+        Some(ledger)
     }
 }
 

@@ -108,6 +108,50 @@ impl Vars {
         Json::Object(entries.collect())
     }
 
+    /// What was given for these variables, as a saved plan keeps it.
+    pub fn saved<'a>(&self, declared: impl IntoIterator<Item = &'a String>) -> Map<String, Json> {
+        let given = |name: &'a String| {
+            let Given {
+                from,
+                optional,
+                text,
+                value,
+            } = self.0.get(name)?;
+            // What was parsed from a text is parsed from it again.
+            let value = value.as_ref().filter(|_| text.is_none());
+            let value = value.and_then(|value| value.to_untyped_json().ok());
+            let entry = json!({ "from": from, "optional": optional, "text": text, "value": value });
+            Some((name.clone(), entry))
+        };
+        declared.into_iter().filter_map(given).collect()
+    }
+
+    /// What [`saved`](Self::saved) kept.
+    pub fn restored(saved: &Map<String, Json>) -> Result<Self, VarsError> {
+        let mut vars = Self::default();
+        for (name, entry) in saved {
+            let from = entry["from"].as_str().unwrap_or("the plan");
+            let optional = entry["optional"] == Json::Bool(true);
+            if let Some(text) = entry["text"].as_str() {
+                vars.text(name, text.to_owned(), from, optional);
+                continue;
+            }
+            let value = Value::from_untyped_json(&entry["value"]);
+            let value = value.map_err(|e| VarsError::Value {
+                name: name.clone(),
+                message: e.to_string(),
+            })?;
+            let given = Given {
+                from: from.to_owned(),
+                optional,
+                text: None,
+                value: Some(value),
+            };
+            vars.0.insert(name.clone(), given);
+        }
+        Ok(vars)
+    }
+
     /// The value of a variable as its declaration wants it; none if nothing was given that counts, or it does not fit (which
     /// Nix has told).
     pub fn value(&self, name: &str, declaration: &Variable) -> Option<Value> {
@@ -196,5 +240,23 @@ mod tests {
         ] {
             assert_eq!(vars.file(content, "").unwrap_err().to_string(), message);
         }
+    }
+
+    #[test]
+    fn a_saved_plan_keeps_what_was_given_for_its_variables() {
+        let mut vars = Vars::default();
+        vars.text("a", "[1]".into(), "--var", false);
+        vars.text("elsewhere", "x".into(), "TF_VAR_elsewhere", true);
+        vars.file(
+            br#"{"b": [1, 12345678901234567890.5], "c": null}"#,
+            "v.json",
+        )
+        .unwrap();
+        let declared = ["a", "b", "c", "d"].map(str::to_owned);
+        let saved = vars.saved(&declared);
+        assert_eq!(saved.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+        let mut expected = vars.to_json();
+        expected.as_object_mut().unwrap().remove("elsewhere");
+        assert_eq!(Vars::restored(&saved).unwrap().to_json(), expected);
     }
 }

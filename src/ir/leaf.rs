@@ -33,6 +33,11 @@ fn leaf_in<'a>(members: &'a Members) -> Option<(&'static str, ReadMarker, &'a Js
     markers.find_map(|(name, read)| Some((*name, *read, members.get(name)?)))
 }
 
+/// Whether an object with this key is a leaf, or would be taken for one.
+pub(super) fn is_marker(key: &str) -> bool {
+    MARKERS.iter().any(|(name, _)| *name == key)
+}
+
 /// The marker key among the members of an object.
 pub(super) fn marker_in(members: &Members) -> Option<&'static str> {
     leaf_in(members).map(|(name, ..)| name)

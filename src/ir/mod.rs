@@ -12,6 +12,7 @@ mod dependencies;
 mod check;
 mod parse;
 mod part;
+mod write;
 
 pub use dependencies::{Dependencies, provider_node};
 pub use error::{IrError, IrErrors};
@@ -20,5 +21,6 @@ pub use ir::{
     Edge, Expr, Hidden, IgnoreChanges, Import, Index, Ir, Lifecycle, Meta, Mode, Moved,
     ProviderDecl, Ref, Removed, Resource, VARIABLES, Variable,
 };
-pub use parse::{SCHEMA_VERSION, parse};
+pub use parse::{SCHEMA_VERSION, parse, read_back};
 pub use part::parse_part;
+pub use write::write;

@@ -19,8 +19,18 @@ pub const SCHEMA_VERSION: i64 = 1;
 /// Errors come in layers: text that is no JSON hides the wrong version, which hides wrong shapes, which hide elements that
 /// contradict each other.
 pub fn parse(bytes: &[u8]) -> Result<Ir, IrErrors> {
+    read(bytes, false)
+}
+
+/// Reads what [`write`](super::write) wrote: a document whose sensitive leaves may come with what they were computed to.
+pub fn read_back(bytes: &[u8]) -> Result<Ir, IrErrors> {
+    read(bytes, true)
+}
+
+fn read(bytes: &[u8], secrets: bool) -> Result<Ir, IrErrors> {
     let json = json::parse(bytes).map_err(IrErrors)?;
     let mut reader = Reader::new(declared_ids(&json));
+    reader.secrets = secrets;
     let ir = document(&mut reader, &json);
     let mut errors = reader.malformed;
     if errors.is_empty() {

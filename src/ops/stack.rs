@@ -130,20 +130,16 @@ impl Stack {
         if question.part.is_none() {
             self.home.check(&ir)?;
         }
-        self.installer
-            .want(providers::wants(&ir, self.installer.default_host())?);
-        for (name, variable) in ir.variables.iter_mut().filter(|(_, v)| v.sensitive) {
-            let given = self.vars.value(name, variable);
-            let default = || {
-                Some(
-                    resolve(variable.default.as_ref()?, &OutputMap::new())
-                        .ok()?
-                        .value,
-                )
-            };
-            variable.secret = given.or_else(default).map(Hidden);
-        }
+        self.want(&ir)?;
+        fill_secrets(&mut ir, &self.vars);
         Ok(ir)
+    }
+
+    /// Tells the installer which providers, of which versions, the stack may need.
+    pub fn want(&self, ir: &Ir) -> Result<(), Diagnostics> {
+        self.installer
+            .want(providers::wants(ir, self.installer.default_host())?);
+        Ok(())
     }
 
     /// The phases of a run, begun with what the last run left for it.
@@ -202,5 +198,20 @@ impl Stack {
     /// Breaks the lock with this id.
     pub fn unlock(&self, id: &str) -> Result<(), Diagnostics> {
         Ok(self.backend(Store::Read)?.unlock(id)?)
+    }
+}
+
+/// Puts the values of sensitive variables in, which no document has.
+pub(super) fn fill_secrets(ir: &mut Ir, vars: &Vars) {
+    for (name, variable) in ir.variables.iter_mut().filter(|(_, v)| v.sensitive) {
+        let given = vars.value(name, variable);
+        let default = || {
+            Some(
+                resolve(variable.default.as_ref()?, &OutputMap::new())
+                    .ok()?
+                    .value,
+            )
+        };
+        variable.secret = given.or_else(default).map(Hidden);
     }
 }

@@ -8,6 +8,7 @@ mod correlate;
 pub mod data;
 mod data_node;
 pub mod ephemeral;
+pub mod file;
 mod ignore;
 mod ignored;
 pub mod import;

@@ -23,6 +23,7 @@ use super::reattach::Reattach;
 use super::rpc::CallCounts;
 use super::source::{Places, SourceError, install, resolve};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::fs;
 use crate::registry::{Address, Installer};
 use crate::schema::ProviderSchema;
 use crate::value::Value;
@@ -156,6 +157,26 @@ impl Pool {
     pub fn address(&self, id: &str, source: &str) -> Option<ProviderAddress> {
         let launch = resolve(id, source, &self.places).ok();
         provider_address(source, launch.as_ref().map(|l| &*l.program))
+    }
+
+    /// What tells the program of the provider `id` from others, wherever it is installed; none if it is one that runs
+    /// already.
+    pub async fn program_digest(
+        &self,
+        id: &str,
+        source: &str,
+    ) -> Result<Option<String>, Diagnostics> {
+        let launch = self.launch(id, source).await?;
+        if launch.running.is_some() {
+            return Ok(None);
+        }
+        if source == "builtin" {
+            return Ok(Some(format!("nivis {}", env!("CARGO_PKG_VERSION"))));
+        }
+        let digest = spawn_blocking(move || fs::sha256(&launch.program)).await;
+        let problem = |e: String| Diagnostic::error("Cannot read provider").detail(e);
+        let digest = digest.map_err(|e| problem(e.to_string()))?;
+        Ok(Some(digest.map_err(|e| problem(e.to_string()))?))
     }
 
     /// How often each call was made so far.

@@ -4,8 +4,9 @@ use crate::cli::args::{LockArgs, PlanArgs, StackArgs};
 use crate::cli::command::Ended;
 use crate::cli::run::{self, Run};
 use crate::cli::ui::Ui;
+use crate::ops::saved;
 
-/// Make the world match the configuration: plan, ask, carry out.
+/// Make the world match the configuration: plan, ask, carry out. Or carry out a saved plan: `nivis apply FILE`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,6 +22,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, ui: Ui) -> Ended {
+    if let Some(path) = args.stack.plan_file() {
+        args.stack.fits_saved_plan()?;
+        args.plan.fits_saved_plan()?;
+        let mut file = saved::load(&path)?;
+        file.options.parallelism = args.plan.parallelism();
+        return run::saved(file, &args.stack, args.lock, ui).await;
+    }
     let options = args.plan.options(false);
     run::run(
         Run {
