@@ -113,6 +113,12 @@ build_oracle() {
   sh "$repository/tests/oracle/build.sh"
 }
 
+# A server with the protocol of S3, for the tests of the state backend.
+build_s3_server() {
+  say "building versitygw"
+  GOBIN=$cache/bin GOFLAGS=-modcacherw go install -trimpath -ldflags '-s -w' github.com/versity/versitygw/cmd/versitygw@v1.8.0
+}
+
 need nix-instantiate nix-bin
 need cc gcc libc6-dev
 need git git
@@ -121,6 +127,8 @@ if [ "${1:-}" = test ]; then
   need python3 python3 python3-venv
   python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
   need go golang-go
+  need psql postgresql postgresql-client
+  compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || packages+=(postgresql)
 fi
 install_packages
 setup_rust
@@ -134,5 +142,6 @@ if [ "${1:-}" = test ]; then
   tests=$repository/tests
   stamped "$cache/venv/stamp" "$tests/ir-conformance/requirements.txt" -- setup_python
   stamped "$tests/providers/bin/.stamp" "$tests"/providers/{plugins,go.mod,go.sum,*/go.mod,*/go.sum,*/*.go,python/*/*.{txt,py}} -- build_providers
+  [ -x "$cache/bin/versitygw" ] || build_s3_server
   stamped "$tests/oracle/bin/.stamp" "$tests"/oracle/{*.go,go.mod,go.sum,build.sh} -- build_oracle
 fi

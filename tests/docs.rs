@@ -73,8 +73,9 @@ fn links_lead_somewhere() {
 fn environment_variables(source: &str) -> Vec<(String, String)> {
     let mut said = Vec::new();
     let mut rows = Vec::new();
-    // The wrapped list of a constant ends with its own line.
-    for item in source.replace("[\n    \"", "[\"").lines() {
+    // The list of a constant may be wrapped.
+    let source = source.replace("[\n    \"", "[\"");
+    for item in source.replace("\",\n    \"", "\", \"").lines() {
         if let Some(line) = item.strip_prefix("/// ") {
             said.push(line);
             continue;

@@ -48,7 +48,22 @@ const SYSTEM_AUTHORITIES: [&str; 4] = [
 ];
 
 /// How to reach a state: [backends](backends.md) says which ones and what they mean.
-const BACKENDS: [&str; 1] = ["TF_HTTP_"];
+const BACKENDS: [&str; 14] = [
+    "TF_HTTP_",
+    "PG_",
+    "PGHOST",
+    "PGPORT",
+    "PGDATABASE",
+    "PGUSER",
+    "PGPASSWORD",
+    "PGSSLMODE",
+    "PGSSLROOTCERT",
+    "AWS_",
+    "GOOGLE_",
+    "STORAGE_EMULATOR_HOST",
+    "ARM_",
+    "AZURE_",
+];
 
 /// Provider processes that run already, as JSON; what a provider prints when it is started for debugging.
 const TF_REATTACH_PROVIDERS: &str = "TF_REATTACH_PROVIDERS";

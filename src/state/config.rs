@@ -9,6 +9,8 @@ use serde_json::{Map, Value as Json};
 use super::backend::Backend;
 use super::http;
 use super::local::Local;
+use super::object;
+use super::pg;
 use super::remote::{Remote, Store};
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::ir;
@@ -161,6 +163,26 @@ pub const KINDS: &[Kind] = &[
         keys: http::KEYS,
         connect: Connect::Store(http::connect),
     },
+    Kind {
+        name: "pg",
+        keys: pg::KEYS,
+        connect: Connect::Store(pg::connect),
+    },
+    Kind {
+        name: "s3",
+        keys: object::S3_KEYS,
+        connect: Connect::Store(object::s3),
+    },
+    Kind {
+        name: "gcs",
+        keys: object::GCS_KEYS,
+        connect: Connect::Store(object::gcs),
+    },
+    Kind {
+        name: "azure",
+        keys: object::AZURE_KEYS,
+        connect: Connect::Store(object::azure),
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -225,6 +247,11 @@ impl Settings<'_> {
         self.variables(key).iter().find_map(named)
     }
 
+    /// An environment variable that is no setting.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        self.surroundings.environment.get(name).map(String::as_str)
+    }
+
     /// How to reach servers.
     pub(super) fn network(&self) -> &Network {
         self.surroundings.network
@@ -251,13 +278,18 @@ impl Settings<'_> {
 
     /// `true` or `false`; false if nothing is said.
     pub(super) fn flag(&self, key: &str) -> Result<bool, ConfigError> {
+        Ok(self.choice(key)?.unwrap_or_default())
+    }
+
+    /// `true` or `false`, if anything is said.
+    pub(super) fn choice(&self, key: &str) -> Result<Option<bool>, ConfigError> {
         const EXPECTED: &str = "true or false";
         match (self.values.get(key), self.environment_says(key)) {
-            (Some(Json::Bool(flag)), _) => Ok(*flag),
-            (Some(Json::Null) | None, None) => Ok(false),
+            (Some(Json::Bool(flag)), _) => Ok(Some(*flag)),
+            (Some(Json::Null) | None, None) => Ok(None),
             (Some(Json::Null) | None, Some((variable, text))) => match text {
-                "true" | "1" => Ok(true),
-                "false" | "0" => Ok(false),
+                "true" | "1" => Ok(Some(true)),
+                "false" | "0" => Ok(Some(false)),
                 _ => Err(wrong(variable, EXPECTED)),
             },
             (Some(_), _) => Err(wrong(key, EXPECTED)),

@@ -1,6 +1,7 @@
 //! What we made last time: model, file format, journal, locks, backends.
 
 mod backend;
+mod bridge;
 mod check;
 mod codec;
 mod config;
@@ -11,6 +12,8 @@ mod local;
 mod lock;
 mod members;
 mod memory;
+mod object;
+mod pg;
 mod record;
 mod recover;
 mod remote;

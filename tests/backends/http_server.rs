@@ -47,6 +47,8 @@ pub(super) struct HttpServer {
     kept: Mutex<BTreeMap<String, Kept>>,
     /// Methods and targets so far.
     asked: Mutex<Vec<String>>,
+    /// Headers of the last request by path and method.
+    headers: Mutex<BTreeMap<(String, String), BTreeMap<String, String>>>,
     paths: AtomicUsize,
 }
 
@@ -63,6 +65,7 @@ impl HttpServer {
             address: listener.local_addr().unwrap().to_string(),
             kept: Mutex::default(),
             asked: Mutex::default(),
+            headers: Mutex::default(),
             paths: AtomicUsize::new(0),
         });
         let serving = Arc::clone(&server);
@@ -114,6 +117,12 @@ impl HttpServer {
         asked.iter().filter(below).cloned().collect()
     }
 
+    /// Headers of the last such request.
+    pub(super) fn headers(&self, method: &str, path: &str) -> BTreeMap<String, String> {
+        let headers = self.headers.lock().unwrap();
+        headers[&(path.to_owned(), method.to_owned())].clone()
+    }
+
     fn serve(&self, connection: TcpStream) -> std::io::Result<()> {
         let mut reader = BufReader::new(connection);
         while let Some(request) = read(&mut reader)? {
@@ -121,6 +130,10 @@ impl HttpServer {
                 "{} {}{}",
                 request.method, request.path, request.query
             ));
+            self.headers.lock().unwrap().insert(
+                (request.path.clone(), request.method.clone()),
+                request.headers.clone(),
+            );
             let Some((status, headers, body)) = self.answer(&request) else {
                 return Ok(());
             };

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 
 use nivis::registry::Network;
-use nivis::state::{Backend, BackendConfig, Surroundings, connect};
+use nivis::state::{Backend, BackendConfig, LockInfo, Surroundings, connect};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::http_server::HttpServer;
+use super::servers;
 use crate::support::overwrite;
 
 /// Where one state is kept, and how machines get there.
@@ -80,7 +83,10 @@ pub(super) fn all() -> Vec<Place> {
 
 /// One place of every kind that several machines can reach.
 pub(super) fn shared() -> Vec<Place> {
-    vec![http()]
+    let mut places = vec![http()];
+    places.extend(pg());
+    places.extend(s3());
+    places
 }
 
 pub(super) fn local() -> Place {
@@ -125,4 +131,71 @@ pub(super) fn http() -> Place {
         put: Box::new(move |bytes| server.put(&path, bytes)),
         folder: tempfile::tempdir().unwrap(),
     }
+}
+
+/// A name that no other place of this process has.
+fn new_name() -> String {
+    static NAMES: AtomicUsize = AtomicUsize::new(0);
+    format!("team/{}", NAMES.fetch_add(1, SeqCst))
+}
+
+pub(super) fn pg() -> Option<Place> {
+    let server = servers::postgres()?;
+    let name = new_name();
+    let environment = [
+        ("PGHOST", "127.0.0.1".to_owned()),
+        ("PGPORT", server.port.to_string()),
+        ("PGUSER", "nivis".to_owned()),
+        ("PGPASSWORD", "secret".to_owned()),
+        ("PGDATABASE", "nivis".to_owned()),
+    ];
+    let reach = Reach {
+        config: config("pg", json!({ "name": name })),
+        environment: environment.map(|(k, v)| (k.to_owned(), v)).into(),
+    };
+    let own = reach.clone();
+    let put = Box::new(move |bytes: &[u8]| {
+        // The first lock makes the table.
+        let folder = tempfile::tempdir().unwrap();
+        let backend = own.connect(folder.path());
+        let info = LockInfo::new("test", "test", "");
+        let _ = backend.lock(&info, Duration::ZERO);
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let put = format!(
+            "INSERT INTO nivis.states (name, data, version) VALUES ('{name}', '\\x{hex}', 1)
+             ON CONFLICT (name) DO UPDATE SET data = excluded.data, version = states.version + 1"
+        );
+        servers::psql_in(server, "nivis", &put, b"").unwrap();
+    });
+    Some(Place {
+        reach,
+        frees_the_dead: true,
+        put,
+        folder: tempfile::tempdir().unwrap(),
+    })
+}
+
+pub(super) fn s3() -> Option<Place> {
+    let server = servers::s3()?;
+    let name = new_name();
+    let settings = json!({
+        "bucket": "states",
+        "key": name,
+        "endpoint": format!("http://127.0.0.1:{}", server.port),
+    });
+    let path = server.folder.join("data/states").join(&name);
+    Some(Place {
+        reach: Reach {
+            config: config("s3", settings),
+            environment: servers::s3_environment(),
+        },
+        frees_the_dead: false,
+        put: Box::new(move |bytes| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            // A new file: its entity tag is kept in an attribute of the old one.
+            let _ = std::fs::remove_file(&path);
+            overwrite(&path, bytes).unwrap();
+        }),
+        folder: tempfile::tempdir().unwrap(),
+    })
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use nivis::diagnostic::Diagnostics;
 use nivis::state::{Backend, BackendError, LockError, Session, StateError, encode};
+use serde_json::{Value, json};
 
 use super::http_server::{Failure, HttpServer};
 use super::kinds::{self, Place, Reach};
-use super::{create, created, info, names, open};
+use super::{create, created, info, names, open, servers};
 use crate::support::overwrite;
 
 /// The error of a session that is not to be had.
@@ -286,4 +287,168 @@ fn path_of(place: &Place) -> String {
     let address = place.machine("a").place();
     let at = address.rfind('/').unwrap();
     address[at..].to_owned()
+}
+
+/// Ends the connections to PostgreSQL that have this name.
+fn disconnect(name: &str) {
+    let end = format!(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '{name}'"
+    );
+    let ended = servers::psql_in(servers::postgres().unwrap(), "nivis", &end, b"").unwrap();
+    assert_eq!(ended, "1");
+    // Until both ends know.
+    std::thread::sleep(Duration::from_millis(200));
+}
+
+#[test]
+fn a_connection_to_postgres_that_breaks_costs_the_lock_only_if_somebody_took_it() {
+    let Some(mut place) = kinds::pg() else {
+        return;
+    };
+    let (a, b) = ("breaks-a", "breaks-b");
+    let mut named = |name: &str| {
+        let string = json!(format!("application_name={name}"));
+        place
+            .reach
+            .config
+            .settings
+            .insert("conn_str".to_owned(), string);
+        place.machine(name)
+    };
+    let (at_a, at_b) = (named(a), named(b));
+    let mut session = open(&*at_a);
+    session.finish(created("one")).unwrap();
+    disconnect(a);
+    session.save().unwrap();
+
+    session.finish(created("two")).unwrap();
+    disconnect(a);
+    let mut other = open(&*at_b);
+    let lost = session.save().unwrap_err().to_string();
+    assert!(
+        lost.contains("was broken: nothing more is written to it"),
+        "{lost}"
+    );
+    other.finish(created("three")).unwrap();
+    other.close().unwrap();
+    let lost = session.save().unwrap_err().to_string();
+    assert!(
+        lost.contains("was broken: nothing more is written to it"),
+        "{lost}"
+    );
+    assert_eq!(
+        names(&Session::read(&*at_b).unwrap()),
+        ["p.t.one", "p.t.three"]
+    );
+}
+
+/// Changes how a place is reached, looks, and gives what is said, with the hint; nothing if there is no such place here.
+fn said(place: Option<Place>, change: impl FnOnce(&mut Reach)) -> String {
+    let Some(mut place) = place else {
+        return String::new();
+    };
+    change(&mut place.reach);
+    let read = Session::read(&*place.machine("a")).unwrap_err();
+    let diagnostics = Diagnostics::from(read);
+    let hint = diagnostics.0[0].hint.clone().unwrap_or_default();
+    format!("{diagnostics} ({hint})")
+}
+
+fn assert_said(said: &str, expected: &[&str]) {
+    for part in expected {
+        assert!(said.is_empty() || said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_or_does_not_let_us_in_is_no_empty_state() {
+    let variable = |name: &'static str, value: &'static str| {
+        move |reach: &mut Reach| {
+            reach.environment.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    let setting = |name: &'static str, value: &'static str| {
+        move |reach: &mut Reach| {
+            reach
+                .config
+                .settings
+                .insert(name.to_owned(), Value::from(value));
+        }
+    };
+    assert_said(
+        &said(kinds::pg(), variable("PGPASSWORD", "wrong")),
+        &["password authentication failed", "PGPASSWORD"],
+    );
+    assert_said(
+        &said(kinds::pg(), variable("PGDATABASE", "nowhere")),
+        &["database \"nowhere\" does not exist", "PGDATABASE"],
+    );
+    assert_said(
+        &said(kinds::pg(), variable("PGPORT", "1")),
+        &["Connection refused", "PGHOST"],
+    );
+    assert_said(
+        &said(kinds::pg(), variable("PGSSLMODE", "require")),
+        &["server does not support TLS"],
+    );
+    assert_said(
+        &said(kinds::s3(), setting("bucket", "nowhere")),
+        &[
+            "The specified bucket does not exist. (NoSuchBucket)",
+            "AWS_ACCESS_KEY_ID",
+        ],
+    );
+    assert_said(
+        &said(kinds::s3(), variable("AWS_SECRET_ACCESS_KEY", "wrong")),
+        &["(SignatureDoesNotMatch)", "AWS_SECRET_ACCESS_KEY"],
+    );
+    let mut unreachable = kinds::http();
+    unreachable
+        .reach
+        .config
+        .settings
+        .insert("address".to_owned(), json!("http://127.0.0.1:1/x"));
+    assert_said(&said(Some(unreachable), |_| {}), &["Connection refused"]);
+}
+
+#[test]
+fn an_object_is_encrypted_by_its_store_as_asked_for_and_not_otherwise() {
+    let server = HttpServer::shared();
+    for (settings, expected) in [
+        (json!({}), vec![]),
+        (
+            json!({ "encrypt": true }),
+            vec![("x-amz-server-side-encryption", "AES256")],
+        ),
+        (
+            json!({ "kms_key_id": "arn:k" }),
+            vec![
+                ("x-amz-server-side-encryption", "aws:kms"),
+                ("x-amz-server-side-encryption-aws-kms-key-id", "arn:k"),
+            ],
+        ),
+    ] {
+        let path = server.new_path();
+        let Value::Object(mut settings) = settings else {
+            unreachable!();
+        };
+        settings.insert("bucket".to_owned(), json!(&path[1..]));
+        settings.insert("key".to_owned(), json!("web"));
+        settings.insert("endpoint".to_owned(), json!(server.url("")));
+        let reach = Reach {
+            config: kinds::config("s3", Value::Object(settings)),
+            environment: servers::s3_environment(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let error = refused(&*reach.connect(folder.path())).to_string();
+        assert!(error.contains("401"), "{error}");
+        let headers = server.headers("PUT", &format!("{path}/web.lock"));
+        let encryption: Vec<_> = headers
+            .iter()
+            .filter(|(name, _)| name.contains("encryption"))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        assert_eq!(encryption, expected);
+        assert_eq!(headers["if-none-match"], "*");
+    }
 }
