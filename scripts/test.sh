@@ -11,7 +11,9 @@ export NIX_CONFIG=${NIX_CONFIG:-}$'\nsubstituters ='
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} NIVIS_FUZZ_SECONDS=${NIVIS_FUZZ_SECONDS:-10}
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Rust tests have their folders here.
+scratch=$(mktemp -d)
+trap 'rm -rf "$log" "$scratch"' EXIT
 steps=0
 
 # step <name> <command>...
@@ -31,8 +33,9 @@ step 'a newer Nix' scripts/newer-nix.sh
 newer=$cache/nix-trixie/bin:$PATH
 step 'Nix library, newer Nix' env PATH="$newer" nix/tests/run.sh
 step 'IR conformance' "$cache/venv/bin/python" tests/ir-conformance/check.py test
-step 'Rust tests' cargo test --quiet
-step 'values back into Nix, newer Nix' env PATH="$newer" cargo test --quiet --test main -- phases:: secrets:: variables::
+step 'Rust tests' env TMPDIR="$scratch" cargo test --quiet
+step 'values back into Nix, newer Nix' env TMPDIR="$scratch" PATH="$newer" cargo test --quiet --test main -- phases:: secrets:: variables::
+step 'nothing left running' env TMPDIR="$scratch" scripts/orphans.sh $$
 step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
 step 'flake' tests/flake/run.sh
 

@@ -26,6 +26,8 @@ mod lifecycle_rules;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod orphans;
+#[cfg(test)]
 mod phases;
 #[cfg(test)]
 mod plans;

@@ -11,6 +11,7 @@
 //! | `FAKE_PROTOCOL` | `5` or `6`; otherwise the greatest the host offers |
 //! | `FAKE_RECORD` | path of the record of what exists (also provider argument `record`) |
 //! | `FAKE_CALLS` | path of the call log |
+//! | `FAKE_ENDS` | path of the list of processes that ended by themselves, a JSON line each: `{"pid":1}` |
 //! | `FAKE_FAULTS` | path of the faults, read again at every call; no file, no faults |
 //! | `FAKE_PLAN_DESTROY` | anything: destroys want to be planned (server capability) |
 //! | `FAKE_IDENTITY_VERSION` | version of the identity schema; 0 without it |
@@ -84,6 +85,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nivis::builtin::{self, HostEnvironment};
+use serde_json::json;
 
 /// Lines of 64 bytes in one mebibyte.
 const FLOOD_LINES: usize = (1 << 20) / 64;
@@ -118,7 +120,12 @@ async fn main() -> ExitCode {
         calls: var("FAKE_CALLS").map(Into::into),
         faults: var("FAKE_FAULTS").map(Into::into),
     });
-    match builtin::serve(fake, &[protocol], &environment).await {
+    let served = builtin::serve(fake, &[protocol], &environment).await;
+    let ended = served.map_err(|e| e.to_string()).and_then(|()| {
+        let line = json!({"pid": std::process::id()});
+        var("FAKE_ENDS").map_or(Ok(()), |path| world::append(path.as_ref(), &line))
+    });
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "{error}");

@@ -1,10 +1,12 @@
 //! What a provider's folder in `tests/providers` says: how its plugin is built, and the life its stack is led through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+use super::Objects;
 
 /// The folder of the providers.
 pub(super) fn folder() -> PathBuf {
@@ -73,7 +75,10 @@ impl Plugin {
         };
         let text = fs::read_to_string(folder().join(&self.module).join(file)).unwrap();
         let pinned = text.lines().find_map(|line| {
-            let line = line.trim_end_matches(" // indirect").trim();
+            let line = line
+                .trim_start_matches("require ")
+                .trim_end_matches(" // indirect")
+                .trim();
             let (module, version) = line.split_once(separator)?;
             let is_it = format!("{}/", self.package).starts_with(&format!("{module}/"));
             is_it.then(|| version.to_owned())
@@ -98,14 +103,62 @@ pub(super) struct Case {
     pub(super) random: Vec<String>,
     /// One apply each.
     pub(super) steps: Vec<Step>,
+    /// Taking its objects over.
+    #[serde(default)]
+    pub(super) import: Import,
+}
+
+/// How the objects of a stack are taken over: every type of the provider that the stack has an object of is named here, as one
+/// that can be or as one that cannot.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Import {
+    /// What is imported, by `<type>.<name>`: the provider's id for the object, with the values of its attributes for `{<attribute>}`.
+    #[serde(default)]
+    pub(super) objects: BTreeMap<String, String>,
+    /// What the provider says when objects are imported that it cannot, by `<type>.<name>`.
+    #[serde(default)]
+    pub(super) refused: BTreeMap<String, String>,
+    /// How many of the imported objects are changed in place by the next apply, since the provider does not read all there is.
+    #[serde(default)]
+    pub(super) changed: usize,
+}
+
+impl Import {
+    /// The provider's ids for its objects, as they were remembered.
+    pub(super) fn ids(&self, objects: &Objects) -> BTreeMap<String, String> {
+        let filled = self.objects.iter().map(|(name, template)| {
+            let (_, attributes) = &objects[name];
+            let mut id = template.clone();
+            for (attribute, value) in attributes.as_object().unwrap() {
+                let value = value.as_str().map_or(value.to_string(), str::to_owned);
+                id = id.replace(&format!("{{{attribute}}}"), &value);
+            }
+            (name.clone(), id)
+        });
+        filled.collect()
+    }
+
+    /// What hosts say when an apply takes over and changes these objects.
+    pub(super) fn summary(&self) -> String {
+        format!("0 added, {} changed, 0 destroyed.", self.changed)
+    }
+
+    /// Types of the objects in one of the lists.
+    pub(super) fn types(list: &BTreeMap<String, String>) -> BTreeSet<&str> {
+        let types = list.keys().map(|name| name.split_once('.').unwrap().0);
+        types.collect()
+    }
 }
 
 /// What a provider talks to.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Server {
-    Pages,
+    Kubernetes,
     OpenStack,
+    Pages,
+    Vault,
 }
 
 /// An apply and what it does.

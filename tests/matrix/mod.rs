@@ -1,4 +1,4 @@
-//! Real provider plugins, a stack each: created, updated in place, replaced and destroyed, with nothing left to do in between.
+//! Real provider plugins, a stack each: created, updated in place, replaced, imported and destroyed, with nothing left to do in between.
 //!
 //! `tests/providers/<name>` holds what differs between them. Where Terraform is installed, it leads the same stacks through the
 //! same life, and what the two remember of every object must be the same.
@@ -18,10 +18,10 @@ use std::sync::{LazyLock, OnceLock};
 use serde_json::{Value as Json, json};
 
 use crate::support::Workspace;
-use case::{Case, Does, Plugin, Server};
+use case::{Case, Does, Import, Plugin, Server};
 use nivis::Nivis;
 use server::Running;
-use services::{OpenStack, Pages};
+use services::{Kubernetes, OpenStack, Pages, Vault};
 use terraform::Terraform;
 
 /// What a host remembers: schema version and attributes of every object, by `<type>.<name>`, and outputs by `output.<name>`.
@@ -34,6 +34,16 @@ trait Host {
 
     /// Checks that there is nothing to do.
     fn settled(&self);
+
+    /// Forgets the objects with these names.
+    fn forget(&self, names: &[&str]);
+
+    /// Takes over an object by the provider's id for it, at once. The error is what the host says.
+    fn import(&self, name: &str, id: &str) -> Result<(), String>;
+
+    /// Applies the stack as it is at a step, in which objects are `imported`, by their provider's ids, and which otherwise must
+    /// do no more than what imports need.
+    fn adjust(&self, step: usize, case: &Case, imported: &BTreeMap<String, String>);
 
     /// What it remembers.
     fn objects(&self) -> Objects;
@@ -58,18 +68,50 @@ fn live(host: &impl Host, case: &Case, server: Option<&Running>) -> Vec<Objects>
         host.settled();
         host.objects()
     });
-    let remembered = remembered.collect();
+    let mut remembered: Vec<_> = remembered.collect();
+    remembered.extend(taken_over(host, case, remembered.last().unwrap()));
     host.destroy();
     let left = host.objects();
     assert!(left.is_empty(), "still there: {left:?}");
     let left = server.map(Running::objects).unwrap_or_default();
     assert!(left.is_empty(), "still on the server: {left:?}");
+    for (name, reason) in &case.import.refused {
+        let said = host.import(name, "id").expect_err("it is refused");
+        assert!(said.contains(reason), "{reason:?} is missing\n{said}");
+    }
     remembered
+}
+
+/// Forgets the objects of a stack that can be imported and takes them over again: one by one, then in an apply. Gives what the
+/// host remembered after each.
+fn taken_over(host: &impl Host, case: &Case, objects: &Objects) -> Vec<Objects> {
+    let ids = case.import.ids(objects);
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<_> = ids.keys().map(String::as_str).collect();
+    let last = case.steps.len() - 1;
+    host.forget(&names);
+    for (name, id) in &ids {
+        let imported = host.import(name, id);
+        imported.unwrap_or_else(|said| panic!("{name} is not imported by {id:?}: {said}"));
+    }
+    let at_once = host.objects();
+    if case.import.changed > 0 {
+        host.adjust(last, case, &BTreeMap::new());
+    }
+    host.settled();
+    host.forget(&names);
+    host.adjust(last, case, &ids);
+    host.settled();
+    vec![at_once, host.objects()]
 }
 
 fn start(server: Server) -> Running {
     match server {
+        Server::Kubernetes => Running::start(Kubernetes::default()),
         Server::Pages => Running::start(Pages),
+        Server::Vault => Running::start(Vault::default()),
         Server::OpenStack => Running::start(OpenStack::default()),
     }
 }
@@ -151,6 +193,16 @@ fn run(plugin: &Plugin) -> Outcome {
     };
     let data = nodes("dataSources");
     let managed = nodes("resources");
+    let importable = Import::types(&case.import.objects);
+    let refused = Import::types(&case.import.refused);
+    for ty in managed.iter().filter_map(own) {
+        let known = importable.contains(&*ty) || refused.contains(&*ty);
+        assert!(
+            known,
+            "whether {ty} can be imported is not in matrix.json of {}",
+            plugin.name
+        );
+    }
     Outcome {
         types: managed
             .iter()
@@ -218,6 +270,7 @@ providers! {
     coder6
     framework
     http
+    kubernetes
     local
     notes
     null
@@ -229,6 +282,8 @@ providers! {
     test
     time
     tls
+    tofu6
+    vault
 }
 
 #[test]
@@ -260,9 +315,15 @@ fn the_matrix_is_wide_enough() {
             .filter(|case| case.protocol == protocol)
             .count()
     };
-    assert!(cases.len() >= 15, "{} providers", cases.len());
-    assert!(speaking(5) >= 4, "{} speak protocol 5", speaking(5));
-    assert!(speaking(6) >= 4, "{} speak protocol 6", speaking(6));
+    assert!(cases.len() >= 18, "{} providers", cases.len());
+    assert!(speaking(5) >= 12, "{} speak protocol 5", speaking(5));
+    assert!(speaking(6) >= 6, "{} speak protocol 6", speaking(6));
+    let importing = cases.iter().filter(|case| !case.import.objects.is_empty());
+    assert!(
+        importing.clone().count() >= 8,
+        "{} import",
+        importing.count()
+    );
     let doing = |does| {
         let does_it = |case: &&Case| case.steps.iter().any(|step| step.does == does);
         cases.iter().filter(does_it).count()

@@ -28,7 +28,9 @@ impl Nivis<'_> {
     ///
     /// The provider's `stack.nix` is a function of `n`, `plugin` (which makes the provider with this name and configuration),
     /// `steps` (which takes a list and gives its item for the step, or else its last), `folder` and `server`.
-    pub(super) fn write(&self, step: usize) {
+    ///
+    /// What is `imported`, by `<type>.<name>`, is taken over by the provider's id.
+    pub(super) fn write(&self, step: usize, imported: &BTreeMap<String, String>) {
         let text = |text: String| Json::from(text).to_string().replace("${", "\\${");
         let bin = text(folder().join("bin").display().to_string());
         let stack = text(
@@ -40,8 +42,18 @@ impl Nivis<'_> {
         );
         let made = text(self.workspace.path("made").display().to_string());
         let server = text(self.server.clone());
+        let imports: String = imported
+            .iter()
+            .map(|(name, id)| {
+                format!(
+                    "{{ to = {}; id = {}; }} ",
+                    text(self.id(name)),
+                    text(id.clone())
+                )
+            })
+            .collect();
         self.workspace.stack(&format!(
-            r#"import {stack} {{
+            r#"{{ imports = [ {imports}]; }} // import {stack} {{
               inherit n;
               plugin = id: config: n.provider {{ inherit id config; source = {bin} + "/terraform-provider-${{id}}"; }};
               steps = list: builtins.elemAt list (if {step} < builtins.length list then {step} else builtins.length list - 1);
@@ -49,6 +61,11 @@ impl Nivis<'_> {
               server = {server};
             }}"#
         ));
+    }
+
+    /// Id of what is called `<type>.<name>`.
+    pub(super) fn id(&self, name: &str) -> String {
+        format!("{}.{name}", self.provider)
     }
 
     /// The document that Nix makes of the stack.
@@ -71,11 +88,38 @@ impl Nivis<'_> {
 
 impl Host for Nivis<'_> {
     fn apply(&self, step: usize, case: &Case) {
-        self.write(step);
+        self.write(step, &BTreeMap::new());
         self.workspace
             .run_stack("apply", &["--auto-approve"])
             .success()
             .says(&case.steps[step].summary());
+    }
+
+    fn forget(&self, names: &[&str]) {
+        let ids: Vec<_> = names.iter().map(|name| self.id(name)).collect();
+        let args = ["state", "rm", "--file", "stack.nix"].map(str::to_owned);
+        self.workspace.run([&args, &ids[..]].concat()).success();
+    }
+
+    fn import(&self, name: &str, id: &str) -> Result<(), String> {
+        let output = self.workspace.run_stack("import", &[&self.id(name), id]);
+        match output.code {
+            0 => Ok(()),
+            _ => Err(output.stderr),
+        }
+    }
+
+    fn adjust(&self, step: usize, case: &Case, imported: &BTreeMap<String, String>) {
+        self.write(step, imported);
+        let summary = case.import.summary();
+        let summary = match imported.len() {
+            0 => summary,
+            count => format!("{count} imported, {summary}"),
+        };
+        self.workspace
+            .run_stack("apply", &["--auto-approve"])
+            .success()
+            .says(&summary);
     }
 
     fn settled(&self) {

@@ -1,6 +1,6 @@
 //! The same stack in Terraform: its configuration is made from nivis's document, its state is what ours is compared with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl<'a> Terraform<'a> {
         clippy::disallowed_methods,
         reason = "the host to compare with is started as a user does"
     )]
-    fn run(&self, args: &[&str]) -> String {
+    fn try_run(&self, args: &[&str]) -> Result<String, String> {
         let output = Command::new(&self.program)
             .args(args)
             .arg("-no-color")
@@ -62,13 +62,26 @@ impl<'a> Terraform<'a> {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
-        assert!(output.status.success(), "{shown}");
-        shown
+        if output.status.success() {
+            Ok(shown)
+        } else {
+            Err(shown)
+        }
     }
 
-    /// Writes the configuration for the stack as it is at a step.
-    fn write(&self, step: usize) {
-        self.nivis.write(step);
+    fn run(&self, args: &[&str]) -> String {
+        self.try_run(args).unwrap_or_else(|shown| panic!("{shown}"))
+    }
+
+    /// Applies what is written, which must do this.
+    fn applies(&self, summary: &str) {
+        let shown = self.run(&["apply", "-auto-approve"]);
+        assert!(shown.contains(summary), "{summary:?} is missing\n{shown}");
+    }
+
+    /// Writes the configuration for the stack as it is at a step, with objects to import.
+    fn write(&self, step: usize, imported: &BTreeMap<String, String>) {
+        self.nivis.write(step, imported);
         let ir = self.nivis.ir();
         let bin = folder().join("bin");
         let providers = ir["providers"].as_object().unwrap();
@@ -90,10 +103,39 @@ impl<'a> Terraform<'a> {
 
 impl Host for Terraform<'_> {
     fn apply(&self, step: usize, case: &Case) {
-        self.write(step);
-        let shown = self.run(&["apply", "-auto-approve"]);
-        let summary = case.steps[step].summary();
-        assert!(shown.contains(&summary), "{summary:?} is missing\n{shown}");
+        self.write(step, &BTreeMap::new());
+        self.applies(&case.steps[step].summary());
+    }
+
+    fn forget(&self, names: &[&str]) {
+        self.run(&[&["state", "rm"], names].concat());
+    }
+
+    fn import(&self, name: &str, id: &str) -> Result<(), String> {
+        // Messages are broken into lines, with a bar before each.
+        let flat = |shown: String| {
+            shown
+                .replace('│', " ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        self.try_run(&["import", name, id]).map_err(flat)?;
+        // It says nothing of a provider that finds nothing.
+        if self.objects().contains_key(name) {
+            Ok(())
+        } else {
+            Err("Import returned no resources".to_owned())
+        }
+    }
+
+    fn adjust(&self, step: usize, case: &Case, imported: &BTreeMap<String, String>) {
+        self.write(step, imported);
+        let summary = case.import.summary();
+        self.applies(&match imported.len() {
+            0 => summary,
+            count => format!("{count} imported, {summary}"),
+        });
     }
 
     fn settled(&self) {
@@ -105,16 +147,12 @@ impl Host for Terraform<'_> {
         let state: Json = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
         let resources = state["resources"].as_array().unwrap().iter();
         let managed = resources.filter(|resource| resource["mode"] == "managed");
-        let objects = managed.map(|resource| {
+        // A resource without an instance is what is left of an import that found nothing.
+        let objects = managed.filter_map(|resource| {
+            let current = resource["instances"].get(0)?;
+            let (version, attributes) = (&current["schema_version"], &current["attributes"]);
             let name = format!("{}.{}", text(&resource["type"]), text(&resource["name"]));
-            let current = &resource["instances"][0];
-            (
-                name,
-                (
-                    current["schema_version"].clone(),
-                    current["attributes"].clone(),
-                ),
-            )
+            Some((name, (version.clone(), attributes.clone())))
         });
         let outputs = state["outputs"].as_object().unwrap().iter();
         let outputs = outputs.map(|(name, output)| {
@@ -160,6 +198,10 @@ fn configuration(ir: &Json) -> Json {
             all[kind][text(&node["type"])][text(&node["name"])] = body;
         }
     }
+    let imports = ir["imports"].as_array().into_iter().flatten();
+    let imports = imports
+        .map(|import| json!({"to": address(text(&import["to"])), "id": expression(&import["id"])}));
+    all["import"] = imports.collect();
     if !outputs.is_empty() {
         all["output"] = Json::Object(outputs);
     }
@@ -177,7 +219,13 @@ fn address(id: &str) -> String {
 /// What a reference is inside `${…}`: its path starts with the name of an attribute.
 fn reference(reference: &Json) -> String {
     let (first, rest) = reference["path"].as_array().unwrap().split_first().unwrap();
-    let rest: String = rest.iter().map(|step| format!("[{step}]")).collect();
+    let step = |step: &Json| match step {
+        Json::String(name) if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+            format!(".{name}")
+        }
+        step => format!("[{step}]"),
+    };
+    let rest: String = rest.iter().map(step).collect();
     format!(
         "{}.{}{rest}",
         address(text(&reference["resource"])),

@@ -68,14 +68,15 @@ impl Workspace {
         Self { root, env }
     }
 
-    /// One in which the fake provider keeps its record and its calls, and finds its faults, in files of the working folder:
-    /// `record`, `calls`, `faults`.
+    /// One in which the fake provider keeps its record, its calls and its ends, and finds its faults, in files of the working
+    /// folder: `record`, `calls`, `ends`, `faults`.
     pub(crate) fn with_fake() -> Self {
         let mut workspace = Self::new();
         for (name, file) in [
             ("FAKE_CALLS", "calls"),
             ("FAKE_RECORD", "record"),
             ("FAKE_FAULTS", "faults"),
+            ("FAKE_ENDS", "ends"),
         ] {
             let path = workspace.path(file);
             workspace.set_env(name, path);

@@ -41,6 +41,15 @@ in
       filename = "${folder}/copy";
       content = "hash: ${file.ref "content_hash"}";
     })
+    # Its value is for the provider alone, and in no state.
+    (make "pyvider_secret_note" "note" {
+      name = "note";
+      secret_value = "a secret of ${directory.ref "path"}";
+      secret_version = steps [
+        "1"
+        "2"
+      ];
+    })
   ];
   outputs.greeting = query.ref "result";
 }

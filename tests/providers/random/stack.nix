@@ -7,14 +7,14 @@
 }:
 let
   random = plugin "random" { };
-  make =
-    type: config:
+  named =
+    name: type: config:
     n.resource {
       provider = random;
       type = "random_${type}";
-      name = type;
-      inherit config;
+      inherit name config;
     };
+  make = type: named type type;
   pet = make "pet" {
     length = steps [
       2
@@ -58,5 +58,13 @@ in
       ];
     })
     (make "uuid" { })
+    # Without what importing does not bring.
+    (named "plain" "integer" {
+      min = 7;
+      max = 7;
+      seed = "seed";
+    })
+    (named "plain" "password" { length = 20; })
+    (named "plain" "string" { length = 8; })
   ];
 }

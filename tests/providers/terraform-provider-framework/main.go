@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	providerschema "github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -167,3 +168,9 @@ func (*shape) Update(ctx context.Context, request resource.UpdateRequest, respon
 func (*shape) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
 
 func (*shape) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+
+// ImportState takes an object over by its name, which is all that importing brings.
+func (*shape) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("id"), "shape-"+request.ID)...)
+	resource.ImportStatePassthroughID(ctx, path.Root("name"), request, response)
+}

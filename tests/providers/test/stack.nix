@@ -130,6 +130,14 @@ in
     })
     (make "config_mode" "none" { resource_as_attr = [ ]; })
     (make "state_func" "function" { optional = "data"; })
+    # Without what importing does not bring and makes the provider replace an object.
+    (make "" "found" {
+      required = "yes";
+      required_map.key = "value";
+    })
+    (make "defaults" "found" { })
+    (make "force_new" "found" { })
+    (make "nested" "found" { })
   ];
   outputs.read = read.ref "output_map";
 }

@@ -7,14 +7,14 @@
 }:
 let
   time = plugin "time" { };
-  make =
-    type: config:
+  named =
+    name: type: config:
     n.resource {
       provider = time;
       type = "time_${type}";
-      name = type;
-      inherit config;
+      inherit name config;
     };
+  make = type: named type type;
   static = make "static" {
     rfc3339 = "2020-02-29T12:00:00Z";
     triggers.revision = steps [
@@ -33,14 +33,25 @@ in
         7
         8
       ];
+      triggers = { };
     })
     (make "rotating" {
       rfc3339 = "2020-01-01T00:00:00Z";
       rotation_years = 900;
+      triggers = { };
     })
     (make "sleep" {
       create_duration = "10ms";
       triggers.id = static.ref "id";
+    })
+    # With what importing brings: no triggers.
+    (named "moment" "static" {
+      rfc3339 = "2020-02-29T12:00:00+01:00";
+      triggers = { };
+    })
+    (named "nap" "sleep" {
+      create_duration = "10ms";
+      triggers = { };
     })
   ];
   outputs.until = "until ${static.ref "rfc3339"}";

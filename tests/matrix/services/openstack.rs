@@ -1,27 +1,14 @@
-//! What the loopback servers are.
+//! A loopback server that is a part of `OpenStack`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::server::{Request, Response, Service};
-
-/// Pages to read: every path tells its name.
-pub(super) struct Pages;
-
-impl Service for Pages {
-    fn answer(&mut self, _: &str, request: &Request) -> Response {
-        Response::new(200, json!({"page": request.path}))
-    }
-
-    fn objects(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
+use crate::matrix::server::{Request, Response, Service};
 
 /// The part of `OpenStack`'s identity service that keeps things: `/v3/<things>` and `/v3/<things>/<id>`.
 #[derive(Default)]
-pub(super) struct OpenStack {
+pub(in crate::matrix) struct OpenStack {
     things: BTreeMap<String, Json>,
     made: usize,
 }
