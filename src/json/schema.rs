@@ -40,12 +40,17 @@ fn provider_json(schema: &ProviderSchema) -> Json {
         ("resource_schemas", &schema.resources),
         ("data_source_schemas", &schema.data_sources),
         ("ephemeral_resource_schemas", &schema.ephemeral_resources),
-        ("resource_identity_schemas", &schema.identities),
     ];
     for (key, schemas) in kinds {
         if !schemas.is_empty() {
             json.insert(key.to_owned(), by_name(schemas.iter(), schema_json));
         }
+    }
+    if !schema.identities.is_empty() {
+        json.insert(
+            "resource_identity_schemas".to_owned(),
+            by_name(schema.identities.iter(), identity_json),
+        );
     }
     if !schema.functions.is_empty() {
         json.insert(
@@ -67,6 +72,30 @@ fn schema_json(schema: &Schema) -> Json {
     json!({ "version": schema.version, "block": block_json(&schema.block) })
 }
 
+/// An identity: what is required in it, and what is optional, is so for an import.
+fn identity_json(schema: &Schema) -> Json {
+    let attributes = by_name(schema.block.attributes.iter(), |attribute| {
+        let mut json = Map::new();
+        if let AttributeType::Plain(ty) = &attribute.ty {
+            json.insert("type".to_owned(), type_json(ty));
+        }
+        if !attribute.description.is_empty() {
+            json.insert(
+                "description".to_owned(),
+                attribute.description.as_str().into(),
+            );
+        }
+        let flags = [
+            ("required_for_import", attribute.required),
+            ("optional_for_import", attribute.optional),
+        ];
+        let flags = flags.into_iter().filter(|(_, set)| *set);
+        json.extend(flags.map(|(flag, set)| (flag.to_owned(), set.into())));
+        Json::Object(json)
+    });
+    json!({ "version": schema.version, "attributes": attributes })
+}
+
 fn block_json(block: &Block) -> Json {
     let mut json = Map::new();
     if !block.attributes.is_empty() {
@@ -81,18 +110,19 @@ fn block_json(block: &Block) -> Json {
             by_name(block.block_types.iter(), nested_block_json),
         );
     }
-    describe(&mut json, &block.description);
+    describe(&mut json, &block.description, block.markdown);
     if block.deprecated {
         json.insert("deprecated".to_owned(), true.into());
     }
     Json::Object(json)
 }
 
-fn describe(json: &mut Map<String, Json>, description: &str) {
+fn describe(json: &mut Map<String, Json>, description: &str, markdown: bool) {
     if !description.is_empty() {
         json.insert("description".to_owned(), description.into());
     }
-    json.insert("description_kind".to_owned(), "plain".into());
+    let kind = if markdown { "markdown" } else { "plain" };
+    json.insert("description_kind".to_owned(), kind.into());
 }
 
 fn attribute_json(attribute: &Attribute) -> Json {
@@ -108,7 +138,7 @@ fn attribute_json(attribute: &Attribute) -> Json {
             json.insert("nested_type".to_owned(), nested);
         }
     }
-    describe(&mut json, &attribute.description);
+    describe(&mut json, &attribute.description, attribute.markdown);
     let flags = [
         ("required", attribute.required),
         ("optional", attribute.optional),
@@ -193,6 +223,20 @@ fn type_json(ty: &Type) -> Json {
 mod tests {
     use super::*;
     use crate::schema::testing::schema;
+
+    #[test]
+    fn an_identity() {
+        let identity = Schema {
+            version: 1,
+            block: schema("id: string required\n zone: string optional"),
+        };
+        let attributes = json!({
+            "id": { "type": "string", "required_for_import": true },
+            "zone": { "type": "string", "optional_for_import": true },
+        });
+        let expected = json!({ "version": 1, "attributes": attributes });
+        assert_eq!(identity_json(&identity), expected);
+    }
 
     #[test]
     fn a_provider() {

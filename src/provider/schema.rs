@@ -174,18 +174,20 @@ fn schema(message: pb::Schema) -> Result<Schema, SchemaError> {
     })
 }
 
-fn block(message: pb::schema::Block) -> Result<Block, SchemaError> {
-    let attributes = attributes(message.attributes)?;
+fn block(mut message: pb::schema::Block) -> Result<Block, SchemaError> {
+    let attributes = attributes(std::mem::take(&mut message.attributes))?;
     let mut block_types = BTreeMap::new();
-    for nested in message.block_types {
+    for nested in std::mem::take(&mut message.block_types) {
         let name: Str = nested.type_name.as_str().into();
         let nested = nested_block(nested).map_err(|e| e.within(&*name))?;
         block_types.insert(name, nested);
     }
+    let markdown = message.description_kind() == pb::StringKind::Markdown;
     Ok(Block {
         attributes,
         block_types,
         description: message.description,
+        markdown,
         deprecated: message.deprecated,
         deprecation_message: message.deprecation_message,
     })
@@ -231,6 +233,7 @@ fn attributes(
 }
 
 fn attribute(message: pb::schema::Attribute) -> Result<Attribute, SchemaError> {
+    let markdown = message.description_kind() == pb::StringKind::Markdown;
     let ty = match (message.nested_type, message.r#type) {
         (Some(nested), ty) if ty.is_empty() => AttributeType::Nested(nested_attribute(nested)?),
         (None, ty) if !ty.is_empty() => AttributeType::Plain(parse_type(&ty)?),
@@ -240,6 +243,7 @@ fn attribute(message: pb::schema::Attribute) -> Result<Attribute, SchemaError> {
     Ok(Attribute {
         ty,
         description: message.description,
+        markdown,
         required: message.required,
         optional: message.optional,
         computed: message.computed,

@@ -58,6 +58,8 @@ pub struct Block {
     pub block_types: BTreeMap<Str, NestedBlock>,
     /// For people; may be empty.
     pub description: String,
+    /// Whether the description is Markdown, plain text otherwise.
+    pub markdown: bool,
     /// Whether its use is discouraged.
     pub deprecated: bool,
     /// What to use instead; may be empty.
@@ -72,6 +74,8 @@ pub struct Attribute {
     pub ty: AttributeType,
     /// For people; may be empty.
     pub description: String,
+    /// Whether the description is Markdown, plain text otherwise.
+    pub markdown: bool,
     /// Must be in the configuration.
     pub required: bool,
     /// May be in the configuration.
@@ -193,6 +197,7 @@ impl Attribute {
         Self {
             ty,
             description: String::new(),
+            markdown: false,
             required: false,
             optional: false,
             computed: false,

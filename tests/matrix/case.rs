@@ -88,7 +88,7 @@ impl Plugin {
 }
 
 /// `matrix.json`: the life that a provider's stack is led through.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
     /// What the plugin speaks.

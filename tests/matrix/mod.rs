@@ -5,6 +5,7 @@
 
 mod case;
 mod nivis;
+mod schemas;
 mod server;
 mod services;
 mod table;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -48,15 +48,19 @@ impl<'a> Terraform<'a> {
         clippy::disallowed_methods,
         reason = "the host to compare with is started as a user does"
     )]
-    fn try_run(&self, args: &[&str]) -> Result<String, String> {
-        let output = Command::new(&self.program)
+    fn output(&self, args: &[&str]) -> Output {
+        Command::new(&self.program)
             .args(args)
             .arg("-no-color")
             .current_dir(self.folder())
             .env_clear()
             .envs(self.environment.iter().cloned())
             .output()
-            .unwrap();
+            .unwrap()
+    }
+
+    fn try_run(&self, args: &[&str]) -> Result<String, String> {
+        let output = self.output(args);
         let shown = format!(
             "terraform {args:?}\n{}\n{}",
             String::from_utf8_lossy(&output.stdout),
@@ -73,6 +77,14 @@ impl<'a> Terraform<'a> {
         self.try_run(args).unwrap_or_else(|shown| panic!("{shown}"))
     }
 
+    /// The schemas of the providers in the workspace's stack as it is.
+    pub(super) fn schemas(&self) -> Json {
+        self.render(&self.nivis.ir());
+        let output = self.output(&["providers", "schema", "-json"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}\n{errors}"))
+    }
+
     /// Applies what is written, which must do this.
     fn applies(&self, summary: &str) {
         let shown = self.run(&["apply", "-auto-approve"]);
@@ -82,7 +94,11 @@ impl<'a> Terraform<'a> {
     /// Writes the configuration for the stack as it is at a step, with objects to import.
     fn write(&self, step: usize, imported: &BTreeMap<String, String>) {
         self.nivis.write(step, imported);
-        let ir = self.nivis.ir();
+        self.render(&self.nivis.ir());
+    }
+
+    /// Writes the configuration for a document.
+    fn render(&self, ir: &Json) {
         let bin = folder().join("bin");
         let providers = ir["providers"].as_object().unwrap();
         let overrides = providers
@@ -97,7 +113,7 @@ impl<'a> Terraform<'a> {
             overwrite(&self.folder().join(name), text.as_bytes()).unwrap();
         };
         write("cli.tfrc", &settings);
-        write("main.tf.json", &configuration(&ir).to_string());
+        write("main.tf.json", &configuration(ir).to_string());
     }
 }
 

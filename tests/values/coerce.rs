@@ -127,6 +127,7 @@ fn attribute(depth: u32, open: bool) -> BoxedStrategy<Attribute> {
         .prop_map(|(ty, how)| Attribute {
             ty,
             description: String::new(),
+            markdown: false,
             required: how == 0,
             optional: how == 1 || how == 2,
             computed: how == 2 || how == 3,
