@@ -391,3 +391,30 @@ fn instances_and_secrets() {
         .says("fake.fake_thing.s")
         .says("never became known");
 }
+
+#[test]
+fn conditions_may_look_at_secrets_and_tell_whether_they_hold() {
+    let workspace = Workspace::with_fake();
+    let body = |least: u32| {
+        format!(
+            r#"let
+              longer = x: n.deriveSensitive (x.ref "password") (p: builtins.stringLength p >= {least});
+              a = thing "a" {{ }} {{ postconditions = self: holds (longer self); }};
+              b = thing "b" {{ }} {{ preconditions = holds (longer a); }};
+            in {{ resources = [ a b ]; }}"#
+        )
+    };
+    // The password of `a` is `pw-a-1`.
+    stack(&workspace, &body(6));
+    let done = during(&workspace, || {
+        apply(&workspace).success();
+    });
+    assert_eq!(done, ["create a-1", "create b-1"]);
+    plan(&workspace).success();
+
+    stack(&workspace, &body(7));
+    let planned = plan(&workspace).exits(1);
+    planned
+        .says("Resource postcondition failed")
+        .is_silent_about("pw-a");
+}

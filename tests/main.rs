@@ -48,6 +48,8 @@ mod run_modes;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod structure;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod takeover;

@@ -215,6 +215,46 @@ fn a_data_source_is_read_in_plan_and_what_is_derived_from_it_is_known_there() {
 }
 
 #[test]
+fn what_is_slow_delays_only_values_of_the_same_depth() {
+    let mut workspace = Workspace::new();
+    two_protocols(
+        &mut workspace,
+        r#"let
+          slow = thing five "slow" { };
+          a = thing five "a" { };
+          b = thing six "b" { value = n.derive (a.ref "id") (id: "b of ${id}"); };
+          c = thing five "c" { value = n.derive (b.ref "id") (id: "c of ${id}"); };
+        in { resources = [ slow a b c ]; }"#,
+    );
+    workspace.set_env("FAKE_FAULTS", workspace.path("faults"));
+    workspace.write(
+        "faults",
+        r#"[{"on": "create", "match": {"name": "slow"}, "do": "slow:6000"}]"#,
+    );
+    evaluations(&workspace, 3, || {
+        workspace.run_stack("apply", &["--auto-approve"]).success()
+    });
+    assert_eq!(recorded(&workspace, "create"), ["a", "b", "c", "slow"]);
+
+    // Something computed from it: one evaluation for both, and so one after the other.
+    two_protocols(
+        &mut workspace,
+        r#"let
+          slow = thing five "slow" { force_new = "again"; };
+          a = thing five "a" { force_new = "again"; };
+          b = thing six "b" { value = n.derive (a.ref "id") (id: "b of ${id}"); };
+          d = thing five "d" { value = n.derive (slow.ref "id") (id: "d of ${id}"); };
+        in { resources = [ slow a b d ]; }"#,
+    );
+    evaluations(&workspace, 3, || {
+        workspace.run_stack("apply", &["--auto-approve"]).success()
+    });
+    assert_eq!(recorded(&workspace, "update"), ["b"]);
+    let created = recorded(&workspace, "create");
+    assert_eq!(created[4..], ["a", "slow", "d"]);
+}
+
+#[test]
 fn hostile_values_survive_interpolation_and_derive() {
     let mut workspace = Workspace::new();
     let hostile = r#"q\"\\ \${x} \n\t é ☃ {\"__ref\":1}"#;

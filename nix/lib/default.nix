@@ -9,7 +9,8 @@ in
     Makes a stack from its function: `plan ({ n, ... }: { resources = …; outputs = …; })`.
 
     The function gets `n`, the vocabulary (vocabulary.nix documents it), and `vars`, the values of variables. It gives
-    - `resources` and `data`: what `n.resource` and `n.data` made, in lists or attribute sets, nested as you like;
+    - `resources` and `data`: what `n.resource` and `n.data` made, in lists or attribute sets, nested as you like; a `derive`
+      among them may give more of them;
     - `providers`: what `n.provider` made; optional for providers that a resource uses;
     - `outputs`: an attribute set of values, or of `{ value; sensitive ? false; description ? null; }`;
     - `variables`: what the stack takes from outside, by name:

@@ -72,7 +72,14 @@ let
     else
       throw "nivis.plan: ${place} uses '${id}', which is not declared; list it under 'resources' or 'data'${
         if near == [ ] then "" else ", or did you mean ${internal._quoteAll near}?"
+      }${
+        if waiting == [ ] then
+          ""
+        else
+          " (what ${internal._quoteAll (map (part: part.id) waiting)} declares is not known yet: to use that, make the derive an input of a `derive`)"
       }";
+
+  waiting = filter (part: !part.known) p.parts;
 
   # Computed once for each declared resource.
   startOf =
@@ -338,7 +345,28 @@ in
       );
       used = map (edge: edge.from) walked.edges;
     in
-    builtins.deepSeq used ({ inherit name; } // walked.value);
+    if any isSensitive walked.notes then
+      throw "nivis.plan: the condition of '${owner}' is a `deriveSensitive`; a check stands beside all resources and gets no secrets, write it as a postcondition of one of them"
+    else
+      builtins.deepSeq used ({ inherit name; } // walked.value);
+
+  # Of a part of the stack that depends on outputs.
+  part =
+    given:
+    let
+      via = "deferred.${given.id}";
+      from = internal._unique (map (ref: ref.resource) given.refs);
+      used = map (checkTarget "'${given.id}'") (filter (id: id != reference.variables) from);
+    in
+    {
+      edges = concatMap (to: map (from: { inherit from to via; }) used) (given.ids or [ ]);
+      ir =
+        builtins.deepSeq used {
+          inherit (given) id refs;
+          inputs = map reference.show given.refs;
+        }
+        // optional given.known { declares = given.ids; };
+    };
 
   # Of an import, by its position among the imports.
   import =

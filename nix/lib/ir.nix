@@ -164,6 +164,7 @@ let
       ephemeral = entries "ephemeral";
       calls = entries "calls";
       managed = entries "resources";
+      parts = map emit.part p.parts;
       outputs = attrValues (mapAttrs emit.output p.outputs);
       checks = attrValues (mapAttrs emit.check p.checks);
       imported = readImports p.imports;
@@ -176,7 +177,7 @@ let
       providers = mapAttrs (_: entry: entry.ir) providers;
       resources = irs managed;
       edges = concatMap (entry: entry.edges) (
-        attrValues providers ++ data ++ ephemeral ++ calls ++ managed ++ outputs ++ imports
+        attrValues providers ++ data ++ ephemeral ++ calls ++ managed ++ parts ++ outputs ++ imports
       );
       nixConsumers = irs outputs;
     }
@@ -185,6 +186,7 @@ let
     // optional (ephemeral != [ ]) { ephemeral = irs ephemeral; }
     // optional (calls != [ ]) { calls = irs calls; }
     // optional (p.backend != null) { backend = emit.static "backend" p.backend; }
+    // optional (parts != [ ]) { deferred = irs parts; }
     // optional (checks != [ ]) { inherit checks; }
     // optional (p.moved != [ ]) { moved = readMoved p.moved; }
     // optional (p.removed != [ ]) { removed = readRemoved p.removed; }

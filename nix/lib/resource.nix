@@ -155,6 +155,14 @@ let
     else
       builders.${internal._kind declared} textOf key declared.args;
 
+  # How to do what somebody wants who gives an output for keys or a number.
+  byOutputs =
+    function: value:
+    if internal._kind value == "ref" || internal._kind value == "derive" || isString value && builtins.hasContext value then
+      "; outputs decide which resources there are inside of a `derive`: write `derive { … } (values: ${function} …)` here"
+    else
+      "";
+
   checkKey =
     key:
     if isString key && !(builtins.hasContext key) then
@@ -198,7 +206,7 @@ in
         else if isAttrs over && internal._kind over == null then
           over
         else
-          throw "nivis.forEach: expected an attribute set or a list of strings, got ${internal._describe over}; what depends on outputs cannot decide how many resources there are";
+          throw "nivis.forEach: expected an attribute set or a list of strings, got ${internal._describe over}${byOutputs "forEach" over}";
     in
     mapAttrs (key: value: instance textOf "forEach" key (make key value)) items;
 
@@ -208,5 +216,5 @@ in
     if isInt number && number >= 0 then
       genList (index: instance textOf "count" index (make index)) number
     else
-      throw "nivis.count: expected an integer from 0, got ${internal._describe number}; what depends on outputs cannot decide how many resources there are";
+      throw "nivis.count: expected an integer from 0, got ${internal._describe number}${byOutputs "count" number}";
 }

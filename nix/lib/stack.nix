@@ -2,10 +2,15 @@
 let
   inherit (builtins)
     attrNames
+    attrValues
+    concatMap
+    elemAt
     filter
+    genList
     groupBy
     head
     isAttrs
+    isList
     length
     listToAttrs
     map
@@ -14,6 +19,7 @@ let
   internal = import ./internal.nix;
   resources = import ./resource.nix;
   conditions = import ./condition.nix;
+  inherit (import ./node.nix) pathText;
 
   names = [
     "providers"
@@ -27,19 +33,11 @@ let
     "checks"
     "variables"
   ];
-  later = [
-    "deferred"
-  ];
 
   checkStack =
     stack:
-    let
-      early = filter (name: stack ? ${name}) later;
-    in
     if !(isAttrs stack) || internal._kind stack != null then
       throw "nivis.plan: the function gave ${internal._describe stack}; let it give `{ resources = …; }`"
-    else if early != [ ] then
-      throw "nivis.plan: '${head early}' is not supported yet; remove it"
     else
       internal._checkArgs {
         function = "plan";
@@ -49,19 +47,69 @@ let
 
   isLeaf = value: value ? _type || builtins.isString value;
 
-  declaredOf =
+  # What is listed: `declared`, a list, and `parts`, see below.
+  declaredIn =
     name: value:
     let
-      wrong =
-        item:
-        if internal._kind item == "derive" then
-          throw "nivis.plan: '${name}' holds a derive; which resources there are cannot depend on outputs yet, list them all"
-        else if internal._kind item == "provider" then
-          throw "nivis.plan: '${name}' holds the provider '${item.id}'; list it under 'providers'"
-        else
-          throw "nivis.plan: '${name}' holds ${internal._describe item}; list values made by `resource` or `data`";
+      flat = internal._flatten isLeaf value;
     in
-    map (item: if resources.isDeclared item then item else wrong item) (internal._flatten isLeaf value);
+    if builtins.all resources.isDeclared flat then
+      {
+        declared = flat;
+        parts = [ ];
+      }
+    else
+      declaredAt [ name ] value;
+
+  # What is declared at a place, which is a list of steps, and below: `declared`, a list, and `parts`, those parts of it that
+  # depend on outputs: { id; refs; known; ids; }. `ids` are what a part declares, once that is known.
+  declaredAt =
+    at: value:
+    let
+      kind = internal._kind value;
+      place = pathText at;
+      join = found: {
+        declared = concatMap (one: one.declared) found;
+        parts = concatMap (one: one.parts) found;
+      };
+    in
+    if kind == "derive" then
+      partAt at value
+    else if resources.isDeclared value then
+      {
+        declared = [ value ];
+        parts = [ ];
+      }
+    else if kind == "provider" then
+      throw "nivis.plan: '${place}' is the provider '${value.id}'; list it under 'providers'"
+    else if isList value then
+      join (genList (i: declaredAt (at ++ [ i ]) (elemAt value i)) (length value))
+    else if isAttrs value && kind == null then
+      join (attrValues (mapAttrs (name: declaredAt (at ++ [ name ])) value))
+    else
+      throw "nivis.plan: '${place}' is ${internal._describe value}; list values made by `resource` or `data`";
+
+  partAt =
+    at: derive:
+    let
+      inside = declaredAt (if internal._kind derive.result == "derive" then at ++ [ "result" ] else at) derive.result;
+      part = {
+        id = pathText at;
+        inherit (derive) known refs;
+      };
+    in
+    if derive.sensitive then
+      throw "nivis.plan: '${part.id}' is a `deriveSensitive`; which resources there are is no secret, use `derive` over outputs that are not sensitive"
+    else if derive.known then
+      {
+        inherit (inside) declared;
+        parts = [ (part // { ids = map (d: d.id) inside.declared; }) ] ++ inside.parts;
+      }
+    else
+      {
+        declared = [ ];
+        parts = [ part ];
+      };
 
   checkProvider =
     item:
@@ -126,12 +174,15 @@ in
     given:
     let
       stack = checkStack given;
-      declared = declaredOf "resources" (stack.resources or [ ]) ++ declaredOf "data" (stack.data or [ ]);
+      inResources = declaredIn "resources" (stack.resources or [ ]);
+      inData = declaredIn "data" (stack.data or [ ]);
+      declared = inResources.declared ++ inData.declared;
       byType = groupBy (d: d._type) declared;
       listed = map checkProvider (internal._flatten isLeaf (stack.providers or [ ]));
     in
     {
       byId = indexById declared;
+      parts = inResources.parts ++ inData.parts;
       resources = byType."nivis.resource" or [ ];
       data = byType."nivis.data" or [ ];
       ephemeral = byType."nivis.ephemeral" or [ ];

@@ -85,6 +85,10 @@ in
         `inputs` is a reference, another `derive`, or an attribute set or list of these; `compute` gets the same shape
         with values in place of them, and gives anything a configuration can hold, builds and other references included.
 
+        In the place of resources, under `resources` or `data` of the stack, it may give resources, in lists or sets: which ones there
+        are then depends on outputs. They can be used by who makes the derive an input of a derive of their own. What is
+        declared there before the outputs are known is planned and applied later in the same run, and asked about again.
+
         A derive over an output that is secret throws when the function looks at it; see `deriveSensitive`.
       */
       derive = derives.make ledger "derive";

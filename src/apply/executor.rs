@@ -10,8 +10,11 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use crate::addr::Id;
+use crate::apply::applied::Applied;
+use crate::apply::depth;
 use crate::apply::event::Event;
 use crate::apply::judge::Judgement;
+use crate::apply::later::{self, Unfinished};
 use crate::apply::prepare::Prepared;
 use crate::apply::work::{self, Done, Work};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -19,9 +22,8 @@ use crate::eval::Phases;
 use crate::graph::{Dag, Frontier, NodeId};
 use crate::ir::{Build, Ir};
 use crate::plan::Action;
-use crate::plan::conditions::{CheckResults, Kind};
+use crate::plan::conditions::Kind;
 use crate::plan::order::Step;
-use crate::plan::resolve::OutputMap;
 use crate::plan::{Plan, order};
 use crate::provider::Pool;
 use crate::state::{Record, Session};
@@ -45,36 +47,6 @@ pub struct ApplyInput<'a> {
 /// Makes the paths of builds exist.
 pub type Realise = Arc<dyn Fn(&[Build]) -> Result<(), Diagnostics> + Send + Sync>;
 
-/// How an apply went.
-#[derive(Debug, Default)]
-pub struct Applied {
-    /// Errors and warnings, with addresses.
-    pub diagnostics: Diagnostics,
-    /// Steps that were not started because something they need failed, or because the run was stopped.
-    pub left: Vec<Step>,
-    /// Objects created, updated, destroyed.
-    pub counts: Counts,
-    /// What every object shows to others now.
-    pub outputs: OutputMap,
-    /// How conditions came out.
-    pub checks: CheckResults,
-}
-
-/// How many objects were touched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Created, replacements included.
-    pub added: usize,
-    /// Updated in place.
-    pub changed: usize,
-    /// Destroyed, replaced ones included.
-    pub destroyed: usize,
-    /// Imported.
-    pub imported: usize,
-    /// Forgotten, as the configuration asked for.
-    pub forgotten: usize,
-}
-
 /// Carries out a plan. Everything that goes wrong is in the result. Once something could not be recorded nothing more is
 /// started; what runs is waited for, and the session keeps its outcome.
 pub async fn apply<E: Into<Diagnostics>>(
@@ -90,6 +62,8 @@ pub async fn apply<E: Into<Diagnostics>>(
     let mut executor = Executor {
         ir: Arc::clone(phases.ir()),
         positions: positions(phases.ir()),
+        beyond: HashSet::new(),
+        awaited: Some(depth::awaited(phases.ir(), &outputs)),
         frontier: Frontier::new(&dag),
         dag: &dag,
         blocked: Vec::new(),
@@ -141,7 +115,11 @@ pub(super) struct Executor<'a, 's> {
     pub(super) ir: Arc<Ir>,
     pub(super) positions: HashMap<Id, usize>,
     dag: &'s Dag<Step>,
-    frontier: Frontier<'s, Step, ()>,
+    frontier: Frontier<'s, Step, Unfinished>,
+    /// What cannot be done in this plan: it needs objects that the plan does not have.
+    beyond: HashSet<Id>,
+    /// Whose outputs an evaluation beside running operations has to wait for; none if it would say nothing new.
+    awaited: Option<BTreeSet<Id>>,
     /// Steps that wait for an evaluation.
     blocked: Vec<NodeId>,
     /// Those of them whose work is done: only postconditions are left.
@@ -166,7 +144,9 @@ impl<'a> Executor<'a, '_> {
                 let (pool, realise) = (self.input.pool, Arc::clone(&self.input.realise));
                 running.push(async move { (node, work::run(work, pool, realise).await) });
             }
-            if let Some(first) = running.next().await {
+            if !running.is_empty() && again.is_empty() && self.is_ready_for_nix() {
+                again = self.evaluate(phases, true);
+            } else if let Some(first) = running.next().await {
                 let mut done = vec![first];
                 while let Some(Some(more)) = running.next().now_or_never() {
                     done.push(more);
@@ -175,9 +155,15 @@ impl<'a> Executor<'a, '_> {
             } else if self.blocked.is_empty() || self.stopping() {
                 return;
             } else {
-                again = self.evaluate(phases);
+                again = self.evaluate(phases, false);
             }
         }
+    }
+
+    /// Whether an evaluation would say now all that it would say once nothing runs any more.
+    fn is_ready_for_nix(&self) -> bool {
+        let is_ready = self.awaited.as_ref().is_some_and(BTreeSet::is_empty);
+        is_ready && !self.blocked.is_empty() && !self.stopping()
     }
 
     fn stopping(&self) -> bool {
@@ -204,6 +190,10 @@ impl<'a> Executor<'a, '_> {
             let Some(node) = again.pop().or_else(|| self.frontier.start()) else {
                 break;
             };
+            if later::names(&self.dag[node], &self.beyond) {
+                self.frontier.failed(node, Unfinished::Postponed);
+                continue;
+            }
             if self.made.contains(&node) {
                 self.conclude(node);
                 continue;
@@ -247,7 +237,7 @@ impl<'a> Executor<'a, '_> {
             Step::Pass => String::new(),
         };
         self.applied.diagnostics.extend_at(diagnostics, &address);
-        self.frontier.failed(node, ());
+        self.frontier.failed(node, Unfinished::Failed);
     }
 
     /// Records how steps ended, all in one write, and lets go what waited for them.
@@ -292,7 +282,12 @@ impl<'a> Executor<'a, '_> {
     /// Lets go what waited for a step, if what came of it is as it must be.
     fn conclude(&mut self, node: NodeId) {
         let judgement = match &self.dag[node] {
-            Step::Make(id) | Step::Read(id) => self.judge(id, Kind::Postcondition),
+            Step::Make(id) | Step::Read(id) => {
+                if let Some(awaited) = &mut self.awaited {
+                    awaited.remove(id);
+                }
+                self.judge(id, Kind::Postcondition)
+            }
             _ => Judgement::Met,
         };
         match judgement {
@@ -330,7 +325,11 @@ impl<'a> Executor<'a, '_> {
     }
 
     /// Evaluates with what is known now; gives the steps that can be tried again. A failure fails all that wait.
-    fn evaluate<E: Into<Diagnostics>>(&mut self, phases: &mut Phases<'_, E>) -> Vec<NodeId> {
+    fn evaluate<E: Into<Diagnostics>>(
+        &mut self,
+        phases: &mut Phases<'_, E>,
+        beside: bool,
+    ) -> Vec<NodeId> {
         let waiting = std::mem::take(&mut self.blocked);
         (self.input.events)(Event::Evaluating {
             phase: phases.evaluations() + 1,
@@ -341,6 +340,8 @@ impl<'a> Executor<'a, '_> {
             Ok(true) => {
                 self.ir = Arc::clone(phases.ir());
                 self.positions = positions(&self.ir);
+                self.beyond = later::beyond(&self.ir, &self.input.plan.ir);
+                self.awaited = Some(depth::awaited(&self.ir, &self.applied.outputs));
                 self.stale.clear();
                 return waiting;
             }
@@ -348,13 +349,18 @@ impl<'a> Executor<'a, '_> {
                 self.stale.clear();
                 return waiting;
             }
+            Ok(false) if beside => {
+                self.awaited = None;
+                self.blocked = waiting;
+                return Vec::new();
+            }
             Ok(false) => None,
             Err(error) => Some(error.into()),
         };
         if let Some(diagnostics) = problem {
             self.applied.diagnostics.extend(diagnostics);
             for node in waiting {
-                self.frontier.failed(node, ());
+                self.frontier.failed(node, Unfinished::Failed);
             }
         } else {
             for node in waiting {
@@ -366,18 +372,16 @@ impl<'a> Executor<'a, '_> {
     }
 
     fn finish(mut self) -> Applied {
-        let left = self.frontier.finish();
-        let nodes = left
-            .skipped
-            .iter()
-            .map(|s| s.node)
-            .chain(left.not_started)
-            .chain(self.blocked)
-            .filter(|n| !self.made.contains(n));
-        self.applied.left = nodes
-            .map(|n| self.dag[n].clone())
-            .filter(|s| *s != Step::Pass)
-            .collect();
+        let ended = self.frontier.finish();
+        let is_open = |node: &NodeId| !self.made.contains(node) && self.dag[*node] != Step::Pass;
+        let steps = |nodes: Vec<NodeId>| {
+            let open = nodes.into_iter().filter(is_open);
+            open.map(|node| self.dag[node].clone()).collect()
+        };
+        let (mut left, postponed) = later::unfinished(&ended);
+        left.append(&mut self.blocked);
+        self.applied.left = steps(left);
+        self.applied.postponed = steps(postponed);
         self.applied
     }
 }

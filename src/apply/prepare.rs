@@ -12,7 +12,7 @@ use crate::plan::conditions::Kind;
 use crate::plan::data::given;
 use crate::plan::order::Step;
 use crate::plan::providers::{Configuration, source_text};
-use crate::plan::resolve::resolve;
+use crate::plan::resolve::{is_known, resolve};
 use crate::plan::{Change, ChangeTarget};
 use crate::state::{Intent, Operation, Outcome, Record, ResourceState};
 
@@ -263,13 +263,7 @@ impl<'a> Executor<'a, '_> {
             Step::Make(id) | Step::Read(id) | Step::Check(id) => id.as_str(),
             _ => "",
         };
-        let known = |r: &crate::ir::Ref| {
-            let object = self.applied.outputs.get(&r.resource);
-            object.is_some_and(|o| {
-                crate::plan::resolve::look_up(&o.value, &r.path)
-                    .is_ok_and(|(v, _)| v.is_wholly_known())
-            })
-        };
+        let known = |r: &crate::ir::Ref| is_known(r, &self.applied.outputs);
         let mut all = Diagnostics::default();
         for stuck in phases.stuck(known).into_iter().filter(|s| s.owner == id) {
             let missing: Vec<_> = stuck

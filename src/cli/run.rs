@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::apply::executor::Applied;
+use crate::apply::applied::Applied;
 use crate::cli::args::{LockArgs, StackArgs};
 use crate::cli::command::Ended;
 use crate::cli::report::{self, Exit};
@@ -136,7 +136,63 @@ struct Acting<'a, 'p> {
     stop: &'a AtomicBool,
 }
 
-async fn act(run: &Run, ui: Ui, acting: Acting<'_, '_>) -> Ended {
+/// Plans and applies; and again, as long as that tells of more resources.
+async fn act(run: &Run, ui: Ui, mut acting: Acting<'_, '_>) -> Ended {
+    let mut told = Told::default();
+    // Nobody has seen what comes after a saved plan.
+    let asks_later = !run.auto_approve || acting.saved.is_some();
+    let mut options = run.options.clone();
+    let mut total = match round(run, ui, &options, &mut acting, (false, !run.auto_approve)).await? {
+        Round::Declined => {
+            ui.err("Nothing was changed.\n");
+            return Ok(Exit::Failure);
+        }
+        Round::Applied { applied, changes } => {
+            told.changes = changes;
+            applied
+        }
+    };
+    while total.more && total.is_whole() && !acting.stop.load(Ordering::Relaxed) {
+        // Objects were read for the first plan, and what was to be replaced is.
+        options.refresh = false;
+        options.replace.clear();
+        match round(run, ui, &options, &mut acting, (true, asks_later)).await {
+            Ok(Round::Declined) => {
+                told.declined = true;
+                ui.err("Nothing more was changed.\n");
+                break;
+            }
+            Ok(Round::Applied { applied, changes }) => {
+                told.changes |= changes;
+                total.follow(applied);
+            }
+            Err(problems) => {
+                total.diagnostics.extend(problems);
+                break;
+            }
+        }
+    }
+    told.stopped = acting.stop.load(Ordering::Relaxed);
+    Ok(tell(run, ui, told, total, acting.session))
+}
+
+/// What came of one plan.
+enum Round {
+    /// It was not approved.
+    Declined,
+    /// It was carried out, as far as that went.
+    Applied { applied: Applied, changes: bool },
+}
+
+/// One plan, carried out if it is approved. `goes_on` says that it comes after another one in the same run, `asks` whether it has
+/// to be approved.
+async fn round(
+    run: &Run,
+    ui: Ui,
+    options: &PlanOptions,
+    acting: &mut Acting<'_, '_>,
+    (goes_on, asks): (bool, bool),
+) -> Result<Round, Diagnostics> {
     let Acting {
         saved,
         session,
@@ -145,7 +201,7 @@ async fn act(run: &Run, ui: Ui, acting: Acting<'_, '_>) -> Ended {
         builder,
         stop,
     } = acting;
-    let plan = if let Some(file) = saved {
+    let plan = if let Some(file) = saved.take() {
         builder.realise(&needed_to_plan(&file.plan.ir))?;
         file.check_providers(pool).await?;
         file.plan
@@ -154,41 +210,37 @@ async fn act(run: &Run, ui: Ui, acting: Acting<'_, '_>) -> Ended {
             state: session.state(),
             pool,
             builder,
-            options: &run.options,
+            options,
         };
         ops::plan::plan(input, phases).await?
     };
     let doc = ops::document::plan_document(&plan, session.state(), pool).await;
     ui.err(&render::plan(&doc, ui.err_style()));
     report::show(ui, plan.warnings.clone());
-    if doc.has_changes() && !run.auto_approve && !approved(run, ui)? {
-        ui.err("Nothing was changed.\n");
-        return Ok(Exit::Failure);
+    let changes = doc.has_changes();
+    if changes && asks && !approved(run, ui, goes_on)? {
+        return Ok(Round::Declined);
     }
     let events = |event| progress::show(ui, &event);
     let apply = ApplyRun {
         plan: &plan,
-        options: &run.options,
+        options,
         pool,
         builder,
         stop,
         events: &events,
     };
     let applied = ops::apply::apply(apply, session, phases).await?;
-    let changes = doc.has_changes();
-    Ok(tell(
-        run,
-        ui,
-        Told {
-            changes,
-            stopped: stop.load(Ordering::Relaxed),
-        },
-        applied,
-        session,
-    ))
+    Ok(Round::Applied { applied, changes })
 }
 
-fn approved(run: &Run, ui: Ui) -> Result<bool, Diagnostics> {
+fn approved(run: &Run, ui: Ui, goes_on: bool) -> Result<bool, Diagnostics> {
+    if !ui.can_ask() && goes_on {
+        return Err(Diagnostic::error("Cannot ask for approval of the rest")
+            .detail("what is planned here came to be known by what was just applied, and standard input is not a terminal")
+            .hint("what was done is kept; look at `nivis plan`, then apply again with `--auto-approve`")
+            .into());
+    }
     if !ui.can_ask() {
         return Err(Diagnostic::error("Cannot ask for approval")
             .detail("standard input is not a terminal")
@@ -206,14 +258,18 @@ fn approved(run: &Run, ui: Ui) -> Result<bool, Diagnostics> {
 }
 
 /// What else [`tell`] has to know.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Told {
+    /// There was something to do.
     changes: bool,
+    /// A later plan was not approved.
+    declined: bool,
+    /// The user asked to stop.
     stopped: bool,
 }
 
 fn tell(run: &Run, ui: Ui, told: Told, applied: Applied, session: &Session) -> Exit {
-    let failed = applied.diagnostics.has_errors() || !applied.left.is_empty();
+    let failed = told.declined || !applied.is_whole();
     report::show(ui, applied.diagnostics);
     if !applied.left.is_empty() {
         let names: Vec<_> = applied.left.iter().map(step_name).collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::addr::Id;
-use crate::eval::ledger::{Ledger, Part, Question, attribute};
-use crate::ir::{Derived, Expr, Ir, Meta, Ref};
+use crate::eval::ledger::{Ledger, Look, Part, Question, attribute};
+use crate::ir::{Expr, Ir, Meta, Ref};
 use crate::value::{PathSet, Value};
 
 /// Evaluates the configuration; gives the whole stack also if only a part of it was asked for.
@@ -26,7 +26,7 @@ pub struct Phases<'a, E> {
 /// A leaf that no evaluation resolves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Whose configuration it is in: a resource, data source, `provider.<id>` or consumer.
+    /// Whose configuration it is in: a resource, data source, `provider.<id>` or consumer; or the id of a part of the stack.
     pub owner: String,
     /// Inputs that are not known.
     pub missing: Vec<Ref>,
@@ -120,7 +120,11 @@ impl<'a, E> Phases<'a, E> {
         outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
     ) -> Result<bool, E> {
         let next = self.next_ledger(&outputs);
-        let grown = next != self.ledger;
+        // Where less is known than before, that may be for want of the secrets.
+        if !self.ledger.is_part_of(&next) && self.tell(&outputs)? {
+            return Ok(true);
+        }
+        let grown = self.is_worthwhile(&next);
         if grown {
             let owners = affected(&self.ir, &self.ledger.changed(&next));
             self.ask(&next, owners.as_ref(), None)?;
@@ -128,9 +132,17 @@ impl<'a, E> Phases<'a, E> {
             self.ledger = next;
             self.told = Ledger::default();
         }
-        let (owners, secrets) = ready_secrets(&self.ir, &outputs);
+        Ok(self.tell(&outputs)? || grown)
+    }
+
+    /// Evaluates the sensitive leaves whose inputs are known, if these are other than before; says whether they were.
+    fn tell<'v>(
+        &mut self,
+        outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
+    ) -> Result<bool, E> {
+        let (owners, secrets) = ready_secrets(&self.ir, outputs);
         if secrets == self.told {
-            return Ok(grown);
+            return Ok(false);
         }
         let ledger = std::mem::take(&mut self.ledger);
         let asked = self.ask(&ledger, Some(&owners), Some(&secrets));
@@ -138,6 +150,26 @@ impl<'a, E> Phases<'a, E> {
         asked?;
         self.told = secrets;
         Ok(true)
+    }
+
+    /// Whether an evaluation with this ledger can say anything new: something it was told has changed, or something that
+    /// waits has all it waits for.
+    fn is_worthwhile(&self, next: &Ledger) -> bool {
+        if next == &self.ledger {
+            return false;
+        }
+        let is_ready = |ledger: &Ledger, inputs: &[Ref], sensitive: bool| {
+            let ready = |look| look == Look::Known || look == Look::Secret && !sensitive;
+            inputs.iter().all(|input| ready(ledger.look(input)))
+        };
+        let newly = |inputs: &[Ref], sensitive: bool| {
+            is_ready(next, inputs, sensitive) && !is_ready(&self.ledger, inputs, sensitive)
+        };
+        let leaves = self.ir.exprs().chain(self.ir.conditions());
+        let mut leaves = leaves.flat_map(|(_, expr)| expr.pending());
+        !self.ledger.is_part_of(next)
+            || leaves.any(|leaf| newly(&leaf.inputs, leaf.sensitive))
+            || self.ir.waiting().any(|part| newly(&part.inputs, false))
     }
 
     fn ask(
@@ -162,6 +194,11 @@ impl<'a, E> Phases<'a, E> {
         Ok(())
     }
 
+    /// Whether some part of the stack is not declared yet.
+    pub fn parts_waiting(&self) -> bool {
+        self.ir.waiting().next().is_some()
+    }
+
     /// Whether some provider's configuration waits for Nix.
     pub fn providers_pending(&self) -> bool {
         self.ir
@@ -178,30 +215,35 @@ impl<'a, E> Phases<'a, E> {
         all.any(|expr| expr.pending().next().is_some())
     }
 
-    /// Leaves of the newest evaluation that wait for outputs, with those of their inputs that `known` denies.
+    /// Leaves and parts of the newest evaluation that wait for outputs, with those of their inputs that `known` denies.
     pub fn stuck(&self, known: impl Fn(&Ref) -> bool) -> Vec<Stuck> {
+        let missing = |inputs: &[Ref]| inputs.iter().filter(|r| !known(r)).cloned().collect();
         let stuck = |(owner, expr): (String, &'_ Expr)| {
-            let missing = |d: &Derived| d.inputs.iter().filter(|r| !known(r)).cloned().collect();
             let leaves: Vec<_> = expr
                 .pending()
                 .map(|d| Stuck {
                     owner: owner.clone(),
-                    missing: missing(d),
+                    missing: missing(&d.inputs),
                 })
                 .collect();
             leaves
         };
         let all = self.ir.exprs().chain(self.ir.conditions());
-        all.flat_map(stuck).collect()
+        let parts = self.ir.waiting().map(|part| Stuck {
+            owner: part.id.clone(),
+            missing: missing(&part.inputs),
+        });
+        all.flat_map(stuck).chain(parts).collect()
     }
 }
 
-/// Inputs of all leaves that wait for Nix.
+/// Inputs of all leaves and parts that wait for Nix.
 fn pending_inputs(ir: &Ir) -> BTreeSet<Ref> {
     ir.exprs()
         .chain(ir.conditions())
         .flat_map(|(_, expr)| expr.pending())
         .flat_map(|d| &d.inputs)
+        .chain(ir.waiting().flat_map(|part| &part.inputs))
         .cloned()
         .collect()
 }
@@ -209,10 +251,11 @@ fn pending_inputs(ir: &Ir) -> BTreeSet<Ref> {
 /// What can differ once more is known of the objects in `changed`; none if that is most of the stack, or cannot be told.
 ///
 /// Every use of an output is an edge, whether the leaf was resolved or not; conditions and what concerns the whole stack have
-/// none.
+/// none. What decides which elements there are is no question about those there are.
 fn affected(ir: &Ir, changed: &BTreeSet<&Id>) -> Option<BTreeSet<String>> {
     let has_conditions = |m: &Meta| !m.preconditions.is_empty() || !m.postconditions.is_empty();
-    let unclear = !ir.deferred.is_empty()
+    let mut deciding = ir.deferred.iter().flat_map(|part| &part.inputs);
+    let unclear = deciding.any(|input| changed.contains(&input.resource))
         || !ir.checks.is_empty()
         || !ir.imports.is_empty()
         || ir.resources.iter().any(|r| has_conditions(&r.meta))
@@ -232,7 +275,11 @@ fn ready_secrets<'v>(
 ) -> (BTreeSet<String>, Ledger) {
     let (mut owners, mut secrets) = (BTreeSet::new(), Ledger::default());
     let value = |target: &Ref| outputs(&target.resource)?.0.attribute(attribute(target)?);
-    for (owner, expr) in ir.exprs() {
+    // Checks of the stack are no elements that could be asked about, and have no secrets.
+    let conditions = ir
+        .conditions()
+        .filter(|(owner, _)| !owner.starts_with("check."));
+    for (owner, expr) in ir.exprs().chain(conditions) {
         for leaf in expr.secrets() {
             let is_known = |r: &Ref| value(r).is_some_and(Value::is_wholly_known);
             if !leaf.inputs.iter().all(is_known) {

@@ -100,6 +100,45 @@ impl Ledger {
             .collect()
     }
 
+    /// Whether everything here is still said by `other`.
+    pub(super) fn is_part_of(&self, other: &Self) -> bool {
+        let said = |id: &Id, name: &String| other.outputs.get(id)?.get(name);
+        let mut all = self.outputs.iter();
+        all.all(|(id, values)| {
+            let mut values = values.iter();
+            values.all(|(name, value)| said(id, name) == Some(value))
+        })
+    }
+
+    /// What it says of an output. What does not exist counts as known: Nix says so.
+    pub(super) fn look(&self, target: &Ref) -> Look {
+        let found =
+            attribute(target).and_then(|name| self.outputs.get(&target.resource)?.get(name));
+        let Some(mut value) = found else {
+            return Look::Unknown;
+        };
+        for step in target.path.0.iter().skip(1) {
+            if is_marked(value, UNKNOWN) || is_marked(value, SECRET) {
+                break;
+            }
+            let inside = match step {
+                Step::Attribute(name) | Step::Key(name) => value.get(&**name),
+                Step::Index(i) => usize::try_from(*i).ok().and_then(|i| value.get(i)),
+            };
+            let Some(inside) = inside else {
+                return Look::Known;
+            };
+            value = inside;
+        }
+        if holds(value, UNKNOWN) {
+            Look::Unknown
+        } else if holds(value, SECRET) {
+            Look::Secret
+        } else {
+            Look::Known
+        }
+    }
+
     /// What it holds: by object id, attributes by name.
     pub fn outputs(&self) -> Map<String, Json> {
         self.outputs
@@ -117,6 +156,33 @@ impl Ledger {
             }
         }
         Some(ledger)
+    }
+}
+
+const UNKNOWN: &str = "__unknown";
+const SECRET: &str = "__sensitiveRef";
+
+/// What a ledger says of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Its value.
+    Known,
+    /// That it, or a part of it, is a secret that is known.
+    Secret,
+    /// Not all of it.
+    Unknown,
+}
+
+fn is_marked(value: &Json, mark: &str) -> bool {
+    value.get(mark).is_some()
+}
+
+/// Whether a value is, or has inside, something with this mark.
+fn holds(value: &Json, mark: &str) -> bool {
+    match value {
+        Json::Object(members) => is_marked(value, mark) || members.values().any(|v| holds(v, mark)),
+        Json::Array(items) => items.iter().any(|v| holds(v, mark)),
+        _ => false,
     }
 }
 
@@ -388,6 +454,48 @@ mod tests {
         }
         assert!(ledger.is_empty());
         assert_eq!(content(&ledger, 1), r#"{"outputs":{},"phase":1}"#);
+    }
+
+    #[test]
+    fn what_is_known_of_an_output() {
+        let secret = Path::root().attribute("a").attribute("secret");
+        let value = Value::object([
+            (
+                "list",
+                Value::tuple([Value::string("x"), Value::unknown(Type::String)]),
+            ),
+            ("secret", Value::string("s")),
+            ("plain", Value::string("p")),
+        ]);
+        let object = Value::object([("a", value), ("b", Value::string("b"))]);
+        let mut ledger = Ledger::default();
+        let sensitive = [secret].into_iter().collect();
+        ledger.insert(&"p.t.x".into(), "a", &object, &sensitive);
+        for (path, expected) in [
+            ("a", Look::Unknown),
+            ("a.list", Look::Unknown),
+            ("a.list.0", Look::Known),
+            ("a.list.1", Look::Unknown),
+            ("a.list.1.deeper", Look::Unknown),
+            ("a.secret", Look::Secret),
+            ("a.secret.deeper", Look::Secret),
+            ("a.plain", Look::Known),
+            ("a.nothing.such", Look::Known),
+            ("b", Look::Unknown),
+        ] {
+            let mut steps = path.split('.');
+            let first = Path::root().attribute(steps.next().unwrap());
+            let path = steps.fold(first, |path, step| match step.parse() {
+                Ok(index) => path.index(index),
+                Err(_) => path.attribute(step),
+            });
+            let resource = Id::from("p.t.x");
+            let target = Ref { resource, path };
+            assert_eq!(ledger.look(&target), expected, "{target}");
+        }
+        let mut more = ledger.clone();
+        more.insert(&"p.t.x".into(), "b", &object, &sensitive);
+        assert!(ledger.is_part_of(&more) && !more.is_part_of(&ledger));
     }
 
     #[test]

@@ -324,6 +324,11 @@ fn ephemeral_values_stay_in_the_run(ir: &Ir, errors: &mut Vec<IrError>) {
         let used = any(&import.id);
         refuse(&imports.index(i).key("id"), used, "an import");
     }
+    let deferred = At::Root.key("deferred");
+    for (i, part) in ir.deferred.iter().enumerate() {
+        let used = part.inputs.iter().filter_map(is_ephemeral).min();
+        refuse(&deferred.index(i), used, nix);
+    }
 }
 
 /// Told once: the shortest cycle, at the first of its members.

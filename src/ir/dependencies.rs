@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Expr, Ir, Meta, Mode, Ref};
+use super::{Deferred, Expr, Ir, Meta, Mode, Ref};
 use crate::addr::Id;
 use crate::graph::{Dag, NodeId};
 
 /// The dependency graph of an [`Ir`]. Its nodes are the ids of resources, data sources, providers (`provider.<id>`) and
 /// consumers, in this order.
 ///
-/// A node depends on what its configuration and conditions mention, what `dependsOn`, `replaceTriggeredBy` and edges say,
-/// and on its provider, unless it is a function call. Postconditions may mention the object itself, which is no dependency.
+/// A node depends on what its configuration and conditions mention, what `dependsOn`, `replaceTriggeredBy` and edges say, what
+/// decides whether it is declared, and on its provider, unless it is a function call. Postconditions may mention the object itself, which is no dependency.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     dag: Dag<Id>,
@@ -52,6 +52,13 @@ impl Dependencies {
         }
         for import in &ir.imports {
             this.inputs(&import.to, &import.id);
+        }
+        for part in &ir.deferred {
+            for id in part.declares.iter().flatten() {
+                for input in &part.inputs {
+                    this.depend(id, &input.resource);
+                }
+            }
         }
         for edge in &ir.edges {
             this.depend(&edge.to, &edge.from);
@@ -160,6 +167,11 @@ impl Ir {
         let checks = checks.map(|c| (format!("check.{}", c.name), &c.condition));
         let both = declared.chain(checks);
         both.flat_map(|(owner, c)| [(owner.clone(), &c.condition), (owner, &c.message)])
+    }
+
+    /// The parts of the stack that are not declared yet.
+    pub fn waiting(&self) -> impl Iterator<Item = &Deferred> {
+        self.deferred.iter().filter(|part| part.declares.is_none())
     }
 
     /// Ids of all resources, then of all data sources.

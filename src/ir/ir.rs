@@ -25,7 +25,7 @@ pub struct Ir {
     pub consumers: Vec<Consumer>,
     /// Where the state is kept, if the stack says so.
     pub backend: Option<Backend>,
-    /// Parts of the stack that are declared once outputs are known.
+    /// Parts of the stack that are declared once outputs are known, those that are declared by now included.
     pub deferred: Vec<Deferred>,
     /// Conditions about the whole stack.
     pub checks: Vec<Check>,
@@ -219,8 +219,10 @@ pub struct Backend {
 pub struct Deferred {
     /// Where the author wrote it, for messages.
     pub id: String,
-    /// What it waits for.
+    /// What has to be known first.
     pub inputs: Vec<Ref>,
+    /// What it declares, once that is known.
+    pub declares: Option<Vec<Id>>,
 }
 
 /// A named condition about the whole stack. Its failure is a warning.

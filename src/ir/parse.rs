@@ -254,10 +254,11 @@ fn backend(r: &mut Reader, at: &At, json: &Json) -> Option<Backend> {
 }
 
 fn deferred(r: &mut Reader, at: &At, json: &Json) -> Deferred {
-    let fields = r.fields(at, json, &["id", "inputs"], &["refs"]);
+    let fields = r.fields(at, json, &["id", "inputs"], &["refs", "declares"]);
     Deferred {
         id: fields.read(r, "id", Reader::name),
         inputs: leaf::inputs(r, at, &fields).1,
+        declares: fields.list_option(r, "declares", Reader::target),
     }
 }
 

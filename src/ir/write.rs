@@ -8,6 +8,7 @@ use super::{
     Import, Index, Ir, Lifecycle, Meta, Mode, Moved, ProviderDecl, Ref, Removed, Resource,
     Variable, leaf,
 };
+use crate::addr::Id;
 use crate::value::{Path, Step};
 
 /// The document (docs/IR-CONTRACT.md). Sensitive leaves that have been computed come with their values, which
@@ -75,6 +76,10 @@ fn lists(
             list(deferred, |d| {
                 let mut json = inputs(&d.inputs);
                 json.insert("id".to_owned(), json!(d.id));
+                if let Some(ids) = &d.declares {
+                    let ids: Vec<_> = ids.iter().map(Id::as_str).collect();
+                    json.insert("declares".to_owned(), json!(ids));
+                }
                 Json::Object(json)
             }),
         ),

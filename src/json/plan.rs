@@ -68,6 +68,9 @@ pub struct Extras {
     /// Parts of the configuration that are not there yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deferred: Vec<DeferredPart>,
+    /// Ids of objects that are not in the configuration as far as it is there, and stay until it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<DiagnosticDoc>,

@@ -1,19 +1,23 @@
 //! Carry out an approved plan and record what came of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::addr::Id;
 use crate::apply::adopted;
+use crate::apply::applied::Applied;
 use crate::apply::event::Event;
-use crate::apply::executor::{self, Applied, ApplyInput, Realise};
+use crate::apply::executor::{self, ApplyInput, Realise};
 use crate::apply::refreshed;
-use crate::diagnostic::Diagnostics;
-use crate::eval::Phases;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::eval::{Phases, Stuck};
 use crate::ops::builds::Builder;
 use crate::ops::refresh;
 use crate::plan::Plan;
 use crate::plan::conditions::evaluate_checks;
 use crate::plan::outputs::stack_outputs;
+use crate::plan::resolve::is_known;
 use crate::plan::stack::PlanOptions;
 use crate::plan::target;
 use crate::provider::Pool;
@@ -68,7 +72,7 @@ pub async fn apply<E: Into<Diagnostics>>(
     if run.plan.selected.is_some() {
         applied.diagnostics.push(target::applied_warning());
     }
-    let whole = applied.left.is_empty() && !applied.diagnostics.has_errors();
+    let whole = applied.is_whole();
     if run.options.destroy {
         if whole {
             session.append(destroyed(run.plan, session.state()))?;
@@ -76,6 +80,12 @@ pub async fn apply<E: Into<Diagnostics>>(
     } else {
         if whole {
             finish_outputs(&run, &mut applied, phases);
+            applied.more = has_more(run.plan, &applied, phases);
+        }
+        if whole && !applied.more {
+            if run.plan.selected.is_none() && !run.plan.refresh_only {
+                applied.diagnostics.extend(stuck_parts(phases, &applied));
+            }
             let (checks, warnings) = evaluate_checks(phases.ir(), &applied.outputs);
             applied.checks.checks = checks;
             applied.diagnostics.extend(warnings);
@@ -109,13 +119,41 @@ fn realise(builder: &Arc<Builder>) -> Realise {
     Arc::new(move |builds| builder.realise(builds))
 }
 
-/// Evaluates once more if only that gives the outputs of the stack their values.
+/// Whether the newest evaluation tells more about which resources there are than the plan knew.
+fn has_more<E>(plan: &Plan, applied: &Applied, phases: &Phases<'_, E>) -> bool {
+    let ir = phases.ir();
+    let planned: BTreeSet<&Id> = plan.ir.node_ids().collect();
+    let declared = !ir.deferred.is_empty() && ir.node_ids().any(|id| !planned.contains(id));
+    let decided = !plan.kept.is_empty() && !phases.parts_waiting();
+    !plan.refresh_only && (declared || decided || !applied.postponed.is_empty())
+}
+
+/// An error for each part of the stack that still waits, although nothing else is left to do.
+fn stuck_parts<E>(phases: &Phases<'_, E>, applied: &Applied) -> Diagnostics {
+    let ir = phases.ir();
+    let stuck = phases.stuck(|input| is_known(input, &applied.outputs));
+    let parts = stuck
+        .into_iter()
+        .filter(|s| ir.waiting().any(|p| p.id == s.owner));
+    let problem = |part: Stuck| {
+        let missing: Vec<_> = part.missing.iter().map(|r| format!("`{r}`")).collect();
+        Diagnostic::error("Part of the stack never became known")
+            .detail(format!(
+                "these inputs are not known: {}",
+                missing.join(", ")
+            ))
+            .at(part.owner)
+    };
+    Diagnostics(parts.map(problem).collect())
+}
+
+/// Evaluates once more if only that gives the outputs of the stack their values, or tells which resources there are.
 fn finish_outputs<E: Into<Diagnostics>>(
     run: &ApplyRun<'_>,
     applied: &mut Applied,
     phases: &mut Phases<'_, E>,
 ) {
-    while phases.consumers_pending() {
+    while phases.consumers_pending() || phases.parts_waiting() && !run.plan.refresh_only {
         (run.events)(Event::Evaluating {
             phase: phases.evaluations() + 1,
             waiting: 0,
@@ -139,7 +177,7 @@ fn outputs_record<E>(
     let ir = Arc::clone(phases.ir());
     let (mut known, problems) = stack_outputs(&ir, &applied.outputs);
     known.retain(|name, _| plan.decides(name));
-    if !applied.diagnostics.has_errors() {
+    if !applied.diagnostics.has_errors() && !applied.more {
         applied.diagnostics.extend(problems);
     }
     let mut outputs = session.state().outputs.clone();

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Index, Ir};
+use crate::ir::{Deferred, Index, Ir};
 use crate::json::{
-    self, Change, Importing, Mode, Module, Named, ObjectChange, ObjectValues, OutputValues,
-    PlanDoc, PlannedBuild, ResourceChange, ResourceName, ResourceValues, StateDoc, Values,
+    self, Change, DeferredPart, Importing, Mode, Module, Named, ObjectChange, ObjectValues,
+    OutputValues, PlanDoc, PlannedBuild, ResourceChange, ResourceName, ResourceValues, StateDoc,
+    Values,
 };
 use crate::nix::is_made;
 use crate::ops::builds::made_by;
@@ -121,7 +122,9 @@ pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
         ..PlanDoc::default()
     };
     doc.checks = checks::planned(plan, &schemas);
-    doc.complete = plan.selected.is_none();
+    doc.nivis.deferred = (plan.ir.waiting()).map(deferred_part).collect();
+    doc.nivis.kept = plan.kept.iter().map(ToString::to_string).collect();
+    doc.complete = plan.selected.is_none() && doc.nivis.deferred.is_empty();
     doc.nivis.refresh_only = plan.refresh_only;
     doc.nivis.builds = builds(plan);
     doc.nivis.warnings = plan
@@ -132,6 +135,13 @@ pub async fn plan_document(plan: &Plan, state: &State, pool: &Pool) -> PlanDoc {
         .collect();
     doc.applyable = doc.has_changes();
     doc
+}
+
+fn deferred_part(part: &Deferred) -> DeferredPart {
+    DeferredPart {
+        name: part.id.clone(),
+        waits_for: part.inputs.iter().map(ToString::to_string).collect(),
+    }
 }
 
 fn resource_change(

@@ -15,5 +15,4 @@ pub mod saved;
 pub mod stack;
 pub mod state;
 mod unchanged;
-pub mod unsupported;
 pub mod validate;

@@ -12,7 +12,7 @@ use crate::eval::vars::Vars;
 use crate::fs;
 use crate::ops::backend::declared;
 use crate::ops::stack::{Stack, Store, fill_secrets};
-use crate::ops::{unchanged, unsupported};
+use crate::ops::unchanged;
 use crate::plan::Plan;
 use crate::plan::file::{self, Made, Origin, PlanFile, PlanFileError, ProviderPin, SealError};
 use crate::plan::providers::source_text;
@@ -204,7 +204,6 @@ impl Stack {
         store: Store,
     ) -> Result<Phases<'_, Diagnostics>, Diagnostics> {
         let ir = &file.plan.ir;
-        unsupported::check(ir)?;
         self.want(ir)?;
         let (planned, ledger) = (Arc::clone(ir), file.ledger.clone());
         let evaluate = move |question: Question<'_>| {

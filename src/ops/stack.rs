@@ -13,7 +13,7 @@ use crate::ir::{self, Hidden, Ir};
 use crate::nix::{self, EvalCache, EvalInput, Nix, Target};
 use crate::ops::backend::{Home, declared};
 use crate::ops::builds::needed_to_plan;
-use crate::ops::{providers, unsupported};
+use crate::ops::providers;
 use crate::plan::resolve::{OutputMap, resolve};
 use crate::registry::Installer;
 use crate::state::{Backend, LockInfo, Session, State};
@@ -126,7 +126,6 @@ impl Stack {
             None => ir::parse(&json)?,
             Some(part) => ir::parse_part(&json, part.base, part.owners, part.secrets.is_some())?,
         };
-        unsupported::check(&ir)?;
         if question.part.is_none() {
             self.home.check(&ir)?;
         }

@@ -194,6 +194,7 @@ mod tests {
         less.deferred.push(crate::ir::Deferred {
             id: "more".into(),
             inputs: Vec::new(),
+            declares: None,
         });
         assert!(check(&less, &whole, &BTreeSet::new()).is_ok());
     }

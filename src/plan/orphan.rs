@@ -4,18 +4,41 @@ use std::sync::Arc;
 
 use crate::addr::Id;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Ir, Removed};
+use crate::ir::{Dependencies, Ir, Removed};
 use crate::plan::nodes::{current, deposed};
 use crate::plan::prior::{Prior, resource_schema};
 use crate::plan::refresh;
 use crate::plan::removal::plan_removal;
 use crate::plan::rename;
-use crate::plan::stack::Walk;
+use crate::plan::stack::{StackInput, Walk};
+use crate::plan::target::Scope;
 use crate::plan::{Action, Change, ChangeTarget, Reason};
 use crate::provider::Provider;
 use crate::schema::implied_type;
 use crate::state::{Object, ResourceState};
 use crate::value::{PathSet, Type, Value};
+
+/// Stored objects that the run is about and that are not declared.
+pub(super) fn orphans<'a>(
+    input: StackInput<'a>,
+    dependencies: &Dependencies,
+    scope: &Scope,
+) -> impl Iterator<Item = (&'a Id, &'a ResourceState)> {
+    let stored = input.state.resources.iter();
+    stored.filter(|(id, _)| dependencies.node(id.as_str()).is_none() && scope.selects(id))
+}
+
+/// Orphans that may still be declared by a part of the stack that waits.
+pub(super) fn kept(input: StackInput<'_>, dependencies: &Dependencies, scope: &Scope) -> Vec<Id> {
+    let StackInput { ir, options, .. } = input;
+    if options.destroy || options.refresh_only || ir.waiting().next().is_none() {
+        return Vec::new();
+    }
+    orphans(input, dependencies, scope)
+        .filter(|(id, stored)| removed(ir, id, stored).is_none())
+        .map(|(id, _)| id.clone())
+        .collect()
+}
 
 /// Plans the removal of a stored resource that is not in the configuration.
 pub(super) async fn orphan(walk: &Walk<'_>, id: &Id) -> Result<(), Diagnostics> {

@@ -34,6 +34,8 @@ pub struct Plan {
     pub data: BTreeMap<Id, DataRead>,
     /// What every object shows to others, as far as it is known.
     pub outputs: OutputMap,
+    /// Stored objects that are not declared, and stay as they are: a part of the stack that waits may declare them.
+    pub kept: Vec<Id>,
     /// Objects that are gone or different from what the state says.
     pub drift: Vec<Drift>,
     /// How conditions came out, as far as that is known.

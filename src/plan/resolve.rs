@@ -228,6 +228,12 @@ pub fn look_up(object: &Value, path: &Path) -> Result<(Value, Path), BadReferenc
     Ok((value, reached))
 }
 
+/// Whether everything at a reference's path is known.
+pub fn is_known(target: &Ref, outputs: &OutputMap) -> bool {
+    let object = outputs.get(&target.resource);
+    object.is_some_and(|o| look_up(&o.value, &target.path).is_ok_and(|(v, _)| v.is_wholly_known()))
+}
+
 fn step_into(value: &Value, step: &Step, reached: &Path) -> Result<(Value, Step), BadReference> {
     let bad = |why: String, known: Vec<Str>| {
         Err(BadReference {

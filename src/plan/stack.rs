@@ -131,7 +131,8 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
     let of = (&**input.ir, &dependencies);
     let scope = Scope::of(&options.limit, of, input.state, options.destroy)?;
     within(&moves, |id| scope.selects(id))?;
-    let graph = graph(input, &dependencies, &scope)?;
+    let kept = orphan::kept(input, &dependencies, &scope);
+    let graph = graph(input, &dependencies, (&scope, &kept))?;
     let walk_state = Walk {
         input,
         forced_first: nodes::create_before_destroy(input.ir, &dependencies),
@@ -179,6 +180,7 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
         deposed: found.deposed,
         data: found.data,
         outputs: found.outputs,
+        kept,
         drift: found.drift,
         checks: found.checks,
         warnings: found.diagnostics.into_result().map_err(|mut errors| {
@@ -196,7 +198,7 @@ pub async fn plan_stack(input: StackInput<'_>) -> Result<Plan, Diagnostics> {
 fn graph(
     input: StackInput<'_>,
     dependencies: &Dependencies,
-    scope: &Scope,
+    (scope, kept): (&Scope, &[Id]),
 ) -> Result<Dag<Node>, Diagnostics> {
     let ir = input.ir;
     let ids = dependencies.dag();
@@ -230,11 +232,8 @@ fn graph(
             dag.add_edge(*on, nodes[id]);
         }
     }
-    for (id, stored) in input
-        .state
-        .resources
-        .iter()
-        .filter(|(id, _)| dependencies.node(id.as_str()).is_none() && scope.selects(id))
+    for (id, stored) in
+        orphan::orphans(input, dependencies, scope).filter(|(id, _)| !kept.contains(id))
     {
         let node = dag.add(Node::Orphan(id.clone()));
         if let Some(provider) = nodes.get(&provider_node(&stored.provider)) {

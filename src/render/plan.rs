@@ -45,19 +45,11 @@ pub fn plan(plan: &PlanDoc, style: Style) -> String {
         "To be built:",
         &builds.collect::<Vec<_>>(),
     );
-    let deferred = plan.nivis.deferred.iter().map(|part| {
-        let waits = part.waits_for.join(", ");
-        format!(
-            "  {}\n    {}\n",
-            part.name,
-            style.paint(Label::Faint, &format!("# once {waits} is known"))
-        )
-    });
     section(
         &mut text,
         style,
         "More will be planned during apply:",
-        &deferred.collect::<Vec<_>>(),
+        &deferred(plan, style),
     );
     text.push_str(&summary(plan, style));
     text
@@ -72,6 +64,28 @@ fn section(text: &mut String, style: Style, title: &str, parts: &[String]) {
             text.push('\n');
         }
     }
+}
+
+/// The parts that are not there yet, and what stays because of them.
+fn deferred(plan: &PlanDoc, style: Style) -> Vec<String> {
+    let faint = |text: String| style.paint(Label::Faint, &text);
+    let parts = plan.nivis.deferred.iter().map(|part| {
+        let verb = if part.waits_for.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        let after = format!(
+            "# more resources after {} {verb} known",
+            part.waits_for.join(", ")
+        );
+        format!("  {}\n    {}\n", part.name, faint(after))
+    });
+    let kept = plan.nivis.kept.iter().map(|id| {
+        let why = "# stays until then: it may be declared there".to_owned();
+        format!("  {id}\n    {}\n", faint(why))
+    });
+    parts.chain(kept).collect()
 }
 
 fn used_by(style: Style, users: &[String]) -> String {
@@ -1082,6 +1096,7 @@ mod tests {
                     name: "resources".to_owned(),
                     waits_for: vec!["a.test_thing.x.id".to_owned()],
                 }],
+                kept: vec!["a.test_thing.old".to_owned()],
                 warnings: Vec::new(),
             },
             ..PlanDoc::default()
@@ -1125,7 +1140,10 @@ mod tests {
         More will be planned during apply:
 
           resources
-            # once a.test_thing.x.id is known
+            # more resources after a.test_thing.x.id is known
+
+          a.test_thing.old
+            # stays until then: it may be declared there
 
         Plan: 0 to add, 1 to change, 0 to destroy. 1 derivation to build.
         "#);

@@ -213,6 +213,8 @@ fn computed(object: &Value, region: Value) -> Value {
 pub(crate) fn echo(value: &Value) -> Value {
     match value {
         Value::String(s) => Value::string(s.to_uppercase()),
+        // What is known of the beginning of a text is not true of the same text in capitals.
+        Value::Unknown(_) => Value::unknown(Type::String),
         other => other.clone(),
     }
 }

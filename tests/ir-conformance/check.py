@@ -285,6 +285,9 @@ def targets(ir):
                 yield [*trigger_at, "__ref", "resource"], trigger["__ref"]["resource"]
             else:
                 yield trigger_at, trigger
+    for i, part in enumerate(ir.get("deferred", [])):
+        for j, name in enumerate(part.get("declares", [])):
+            yield ["deferred", i, "declares", j], name
     for i, edge in enumerate(ir["edges"]):
         yield ["edges", i, "from"], edge["from"]
 
@@ -461,6 +464,8 @@ def ephemeral_values_stay_in_the_run(ir):
             yield ["checks", i], used(check["condition"], check["message"]), "a check"
         for i, item in enumerate(ir.get("imports", [])):
             yield ["imports", i, "id"], used(item["id"]), "an import"
+        for i, part in enumerate(ir.get("deferred", [])):
+            yield ["deferred", i], used({"__derived": part}), "what Nix computes"
 
     for at, names, place in places():
         found = sorted(ephemeral.intersection(names))
@@ -491,7 +496,8 @@ def graph(ir):
     for at, node, body in waiting(ir):
         refs = body.get("refs")
         for on in [r["resource"] for r in refs] if refs is not None else [input_target(n, ids) for n in body["inputs"]]:
-            depend(node, on, at)
+            for name in body.get("declares", [node]):
+                depend(name, on, at)
     for at, item in declared(ir):
         if at[0] != "calls":
             depend(item["id"], f"provider.{item['provider']}")

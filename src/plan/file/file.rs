@@ -119,6 +119,7 @@ struct Document {
     shown: Vec<String>,
     /// What other objects show.
     outputs: <OutputMap as Stored>::Form,
+    kept: Vec<String>,
     drift: <Vec<Drift> as Stored>::Form,
     checks: <CheckResults as Stored>::Form,
     moves: <BTreeMap<Id, Move> as Stored>::Form,
@@ -153,6 +154,7 @@ pub fn encode(file: &PlanFile) -> Result<Vec<u8>, PlanFileError> {
         data: data(&plan.data).form(),
         shown,
         outputs: outputs.form(),
+        kept: plan.kept.iter().map(ToString::to_string).collect(),
         drift: plan.drift.form(),
         checks: plan.checks.form(),
         moves: plan.moves.form(),
@@ -231,6 +233,7 @@ pub fn decode(bytes: &[u8]) -> Result<PlanFile, PlanFileError> {
         deposed: Stored::read(document.deposed).map_err(form)?,
         data: Stored::read(document.data).map_err(form)?,
         outputs,
+        kept: document.kept.into_iter().map(Id::from).collect(),
         drift: Stored::read(document.drift).map_err(form)?,
         checks: Stored::read(document.checks).map_err(form)?,
         // A plan with either is not saved.

@@ -75,7 +75,7 @@
     checks = {
       one = n.check {
         name = "reachable";
-        condition = n.deriveSensitive (a.ref "status") (status: status == 200);
+        condition = n.derive (a.ref "status") (status: status == 200);
         message = "${a.ref "id"} does not answer";
       };
       two = [

@@ -3,7 +3,7 @@
   stack = {
     resources = [
       a
-      (n.derive (a.ref "names") (names: [ ]))
+      (n.deriveSensitive (a.ref "names") (_: [ ]))
     ];
   };
 }

@@ -1,6 +1,0 @@
-{ n, provider, make, a, ... }:
-{
-  stack = {
-    deferred = [ ];
-  };
-}
