@@ -15,18 +15,25 @@ const VALID: usize = 50;
 const MUTILATED: usize = 200;
 
 /// A small source of repeatable choices.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    /// The same choices for the same seed, and quite others for the next.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = Self(0x9e37_79b9_7f4a_7c15 ^ ((seed + 1) << 20));
+        dice.roll(2);
+        dice
+    }
+
     /// A number below `sides`.
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 33).unwrap() % sides
     }
 
-    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[self.roll(choices.len())].clone()
     }
 
@@ -268,8 +275,7 @@ fn parser_and_reference_agree() {
     let folder = tempfile::tempdir().unwrap();
     let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for i in 0..VALID + MUTILATED {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ ((i as u64 + 1) << 20));
-        dice.roll(2);
+        let mut dice = Dice::new(i as u64);
         let mut document = document(&mut dice);
         if i >= VALID {
             (0..=dice.roll(2)).for_each(|_| mutilate(&mut dice, &mut document));

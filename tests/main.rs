@@ -38,6 +38,8 @@ mod provider_meta;
 #[cfg(test)]
 mod provider_promises;
 #[cfg(test)]
+mod random_graphs;
+#[cfg(test)]
 mod readers;
 #[cfg(test)]
 mod real_providers;

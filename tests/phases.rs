@@ -255,6 +255,37 @@ fn what_is_slow_delays_only_values_of_the_same_depth() {
 }
 
 #[test]
+fn a_value_may_turn_out_to_refer_to_what_is_made_later() {
+    let mut workspace = Workspace::new();
+    two_protocols(
+        &mut workspace,
+        r#"let
+          a = thing five "a" { };
+          b = thing six "b" { value = n.derive (a.ref "id") (id: "b of ${id}"); };
+          c = thing five "c" { value = n.derive (b.ref "id") (id: "c of ${id}"); };
+          d = thing six "d" { value = n.derive (a.ref "id") (id: if id == "a-1" then c.ref "id" else id); };
+        in { resources = [ a b c d ]; outputs.d = d.ref "value"; }"#,
+    );
+    evaluations(&workspace, 3, || {
+        workspace.run_stack("apply", &["--auto-approve"]).success()
+    });
+    assert_eq!(recorded(&workspace, "create"), ["a", "b", "c", "d"]);
+    let output = workspace
+        .run_stack("output", &["--name", "d", "--raw"])
+        .success();
+    assert_eq!(output.stdout, "c-1");
+    evaluations(&workspace, 1, || {
+        workspace
+            .run_stack("plan", &["--detailed-exitcode"])
+            .success()
+    });
+    workspace
+        .run_stack("destroy", &["--auto-approve"])
+        .success();
+    assert_eq!(recorded(&workspace, "delete"), ["d", "c", "b", "a"]);
+}
+
+#[test]
 fn hostile_values_survive_interpolation_and_derive() {
     let mut workspace = Workspace::new();
     let hostile = r#"q\"\\ \${x} \n\t é ☃ {\"__ref\":1}"#;

@@ -1,6 +1,7 @@
 //! What came of an apply.
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::graph::Cycle;
 use crate::plan::conditions::CheckResults;
 use crate::plan::order::Step;
 use crate::plan::resolve::OutputMap;
@@ -25,6 +26,15 @@ pub struct Applied {
 }
 
 impl Applied {
+    /// Nothing could be started, because steps wait for each other.
+    pub(super) fn out_of_order(cycle: &Cycle) -> Self {
+        let detail = format!("{} steps wait for each other", cycle.0.len());
+        Self {
+            diagnostics: Diagnostic::error("Dependency cycle").detail(detail).into(),
+            ..Self::default()
+        }
+    }
+
     /// Whether all that was to be done is done, but for what is postponed.
     pub fn is_whole(&self) -> bool {
         self.left.is_empty() && !self.diagnostics.has_errors()

@@ -15,9 +15,9 @@ use crate::apply::depth;
 use crate::apply::event::Event;
 use crate::apply::judge::Judgement;
 use crate::apply::later::{self, Unfinished};
-use crate::apply::prepare::Prepared;
+use crate::apply::prepare::{Prepared, positions};
 use crate::apply::work::{self, Done, Work};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::eval::Phases;
 use crate::graph::{Dag, Frontier, NodeId};
 use crate::ir::{Build, Ir};
@@ -56,7 +56,7 @@ pub async fn apply<E: Into<Diagnostics>>(
 ) -> Applied {
     let dag = match order::steps(input.plan, session.state()) {
         Ok(dag) => dag,
-        Err(cycle) => return failed_order(&cycle),
+        Err(cycle) => return Applied::out_of_order(&cycle),
     };
     let outputs = input.plan.outputs.clone();
     let mut executor = Executor {
@@ -67,6 +67,8 @@ pub async fn apply<E: Into<Diagnostics>>(
         frontier: Frontier::new(&dag),
         dag: &dag,
         blocked: Vec::new(),
+        early: Vec::new(),
+        unfinished: later::made_by(&dag),
         made: HashSet::new(),
         stale: BTreeSet::new(),
         deposed: BTreeMap::new(),
@@ -84,31 +86,6 @@ pub async fn apply<E: Into<Diagnostics>>(
     executor.finish()
 }
 
-fn failed_order(cycle: &crate::graph::Cycle) -> Applied {
-    let detail = format!("{} steps wait for each other", cycle.0.len());
-    let diagnostics = Diagnostic::error("Dependency cycle").detail(detail).into();
-    Applied {
-        diagnostics,
-        ..Applied::default()
-    }
-}
-
-fn positions(ir: &Ir) -> HashMap<Id, usize> {
-    let resources = ir
-        .resources
-        .iter()
-        .enumerate()
-        .map(|(i, r)| (r.id.clone(), i));
-    resources
-        .chain(
-            ir.data_sources
-                .iter()
-                .enumerate()
-                .map(|(i, d)| (d.id.clone(), i)),
-        )
-        .collect()
-}
-
 pub(super) struct Executor<'a, 's> {
     pub(super) input: ApplyInput<'a>,
     pub(super) session: &'s mut Session,
@@ -122,7 +99,11 @@ pub(super) struct Executor<'a, 's> {
     awaited: Option<BTreeSet<Id>>,
     /// Steps that wait for an evaluation.
     blocked: Vec<NodeId>,
-    /// Those of them whose work is done: only postconditions are left.
+    /// Steps that wait for others although the plan did not know of that.
+    early: Vec<NodeId>,
+    /// Objects that steps have still to make or read.
+    pub(super) unfinished: HashSet<Id>,
+    /// Those of `blocked` whose work is done: only postconditions are left.
     made: HashSet<NodeId>,
     /// Objects that turned out other than the ledger of the newest evaluation says.
     pub(super) stale: BTreeSet<Id>,
@@ -152,10 +133,26 @@ impl<'a> Executor<'a, '_> {
                     done.push(more);
                 }
                 self.settle(done);
-            } else if self.blocked.is_empty() || self.stopping() {
+                again.append(&mut self.early);
+            } else if self.stopping() {
                 return;
-            } else {
+            } else if !self.blocked.is_empty() {
                 again = self.evaluate(phases, false);
+                again.append(&mut self.early);
+            } else {
+                return self.give_up_early();
+            }
+        }
+    }
+
+    /// Nothing goes on any more: what waits for others waits for failures, or for itself.
+    fn give_up_early(&mut self) {
+        let is_failed = self.applied.diagnostics.has_errors();
+        for node in std::mem::take(&mut self.early) {
+            if is_failed {
+                self.blocked.push(node);
+            } else {
+                self.fail(node, later::waits_for_itself());
             }
         }
     }
@@ -201,6 +198,7 @@ impl<'a> Executor<'a, '_> {
             match self.prepare(&self.dag[node]) {
                 Prepared::Nothing => self.frontier.succeeded(node),
                 Prepared::Blocked => self.blocked.push(node),
+                Prepared::Early => self.early.push(node),
                 Prepared::Failed(diagnostics) => {
                     self.fail(node, diagnostics);
                 }
@@ -291,7 +289,12 @@ impl<'a> Executor<'a, '_> {
             _ => Judgement::Met,
         };
         match judgement {
-            Judgement::Met => self.frontier.succeeded(node),
+            Judgement::Met => {
+                if let Step::Make(id) | Step::Read(id) = &self.dag[node] {
+                    self.unfinished.remove(id);
+                }
+                self.frontier.succeeded(node);
+            }
             Judgement::Waits => {
                 self.made.insert(node);
                 self.blocked.push(node);
@@ -380,6 +383,7 @@ impl<'a> Executor<'a, '_> {
         };
         let (mut left, postponed) = later::unfinished(&ended);
         left.append(&mut self.blocked);
+        left.append(&mut self.early);
         self.applied.left = steps(left);
         self.applied.postponed = steps(postponed);
         self.applied

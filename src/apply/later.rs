@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::addr::Id;
-use crate::graph::{NodeId, Walked};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::graph::{Dag, NodeId, Walked};
 use crate::ir::{Dependencies, Ir};
 use crate::plan::order::Step;
 
@@ -31,6 +32,23 @@ pub(super) fn beyond(ir: &Ir, planned: &Ir) -> HashSet<Id> {
     let data = ir.data_sources.iter().map(|d| (&d.id, &d.provider));
     let found = resources.chain(data).filter(|(id, p)| needs_new(id, p));
     found.map(|(id, _)| id.clone()).collect()
+}
+
+/// What the steps make or read.
+pub(super) fn made_by(dag: &Dag<Step>) -> HashSet<Id> {
+    let ids = dag.nodes().filter_map(|(_, step)| match step {
+        Step::Make(id) | Step::Read(id) => Some(id.clone()),
+        _ => None,
+    });
+    ids.collect()
+}
+
+/// Why a step cannot go on that refers to the outcome of others, if none of these failed.
+pub(super) fn waits_for_itself() -> Diagnostics {
+    Diagnostic::error("Dependency cycle")
+        .detail("a value that Nix computed refers to something that depends on this")
+        .hint("what a `derive` gives must not refer to what is made from it")
+        .into()
 }
 
 /// Whether the step is about one of these objects, and not its removal.

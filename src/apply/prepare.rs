@@ -1,5 +1,7 @@
 //! From a step whose turn it is to work that can run on its own.
 
+use std::collections::HashMap;
+
 use crate::addr::Id;
 use crate::apply::executor::Executor;
 use crate::apply::judge::Judgement;
@@ -24,6 +26,8 @@ pub(super) enum Prepared<'a> {
     Record(Record),
     /// It needs a value that Nix has still to compute.
     Blocked,
+    /// A value that Nix computed refers to what another step has still to make.
+    Early,
     /// It cannot be done.
     Failed(Diagnostics),
     /// It can run, once this is recorded.
@@ -61,6 +65,9 @@ impl<'a> Executor<'a, '_> {
         let resource = self.resource(&ir, id)?;
         if self.waits_for_nix(&ir, id, &resource.config, &resource.provider) {
             return Ok(Prepared::Blocked);
+        }
+        if self.is_early(&ir, &resource.config, &resource.provider) {
+            return Ok(Prepared::Early);
         }
         if let Some(held) = self.held(id, Kind::Precondition) {
             return Ok(held);
@@ -161,6 +168,9 @@ impl<'a> Executor<'a, '_> {
         if self.waits_for_nix(&ir, id, &source.config, &source.provider) {
             return Ok(Prepared::Blocked);
         }
+        if self.is_early(&ir, &source.config, &source.provider) {
+            return Ok(Prepared::Early);
+        }
         if let Some(held) = self.held(id, Kind::Precondition) {
             return Ok(held);
         }
@@ -208,6 +218,16 @@ impl<'a> Executor<'a, '_> {
         is_pending(config)
             || provider_config.is_some_and(is_pending)
             || !self.stale.is_empty() && self.depends_on_stale(ir, id, provider)
+    }
+
+    /// Whether the configuration refers to the outcome of a step that has not ended. The plan did not know of that, or this step
+    /// would have been later.
+    fn is_early(&self, ir: &crate::ir::Ir, config: &Expr, provider: &str) -> bool {
+        let provider = ir.providers.get(provider).map(|p| &p.config);
+        let mut used = std::iter::once(config)
+            .chain(provider)
+            .flat_map(Expr::inputs);
+        used.any(|r| self.unfinished.contains(&r.resource) && !is_known(r, &self.applied.outputs))
     }
 
     pub(super) fn depends_on_stale(&self, ir: &crate::ir::Ir, id: &Id, provider: &str) -> bool {
@@ -283,6 +303,23 @@ impl<'a> Executor<'a, '_> {
         }
         all
     }
+}
+
+/// Where in the document resources and data sources are.
+pub(super) fn positions(ir: &crate::ir::Ir) -> HashMap<Id, usize> {
+    let resources = ir
+        .resources
+        .iter()
+        .enumerate()
+        .map(|(i, r)| (r.id.clone(), i));
+    resources
+        .chain(
+            ir.data_sources
+                .iter()
+                .enumerate()
+                .map(|(i, d)| (d.id.clone(), i)),
+        )
+        .collect()
 }
 
 pub(super) fn is_pending(expr: &Expr) -> bool {

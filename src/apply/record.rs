@@ -1,5 +1,7 @@
 //! From the end of a step to what is stored and what others see.
 
+use std::collections::BTreeSet;
+
 use crate::addr::Id;
 use crate::apply::executor::{Executor, Records};
 use crate::apply::object::NewObject;
@@ -98,6 +100,16 @@ impl<'a> Executor<'a, '_> {
         }
     }
 
+    /// What an object directly depends on: as planned, and what values refer to that Nix computed since.
+    fn dependencies(&self, change: &Change) -> Vec<Id> {
+        let mut all: BTreeSet<Id> = change.dependencies.iter().cloned().collect();
+        if let Ok(resource) = self.resource(&self.ir, &change.target.id) {
+            let used = resource.config.inputs().map(|r| &r.resource);
+            all.extend(used.filter(|id| self.positions.contains_key(*id)).cloned());
+        }
+        all.into_iter().collect()
+    }
+
     fn made(
         &mut self,
         made: &Made<'_>,
@@ -134,7 +146,7 @@ impl<'a> Executor<'a, '_> {
                         Status::Ready
                     },
                     sensitive: made.sensitive.clone(),
-                    dependencies: made.change.dependencies.clone(),
+                    dependencies: self.dependencies(made.change),
                     create_before_destroy: made.change.create_before_destroy,
                 }
                 .encode();

@@ -19,6 +19,8 @@ pub struct Phases<'a, E> {
     ir: Arc<Ir>,
     /// The secrets that the sensitive leaves of `ir` were computed from.
     told: Ledger,
+    /// Whether Nix was asked without secrets since.
+    is_fresh: bool,
     evaluations: u64,
     kept: BTreeSet<Id>,
 }
@@ -45,6 +47,7 @@ impl<'a, E> Phases<'a, E> {
             wanted,
             ir,
             told: Ledger::default(),
+            is_fresh: true,
             evaluations: 1,
             kept: BTreeSet::new(),
         })
@@ -61,6 +64,7 @@ impl<'a, E> Phases<'a, E> {
             wanted,
             ir,
             told,
+            is_fresh: true,
             evaluations: 0,
             kept: BTreeSet::new(),
         }
@@ -129,8 +133,7 @@ impl<'a, E> Phases<'a, E> {
             let owners = affected(&self.ir, &self.ledger.changed(&next));
             self.ask(&next, owners.as_ref(), None)?;
             self.wanted.extend(pending_inputs(&self.ir));
-            self.ledger = next;
-            self.told = Ledger::default();
+            (self.ledger, self.is_fresh) = (next, true);
         }
         Ok(self.tell(&outputs)? || grown)
     }
@@ -140,15 +143,19 @@ impl<'a, E> Phases<'a, E> {
         &mut self,
         outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
     ) -> Result<bool, E> {
-        let (owners, secrets) = ready_secrets(&self.ir, outputs);
-        if secrets == self.told {
+        let Ready {
+            owners,
+            secrets,
+            is_untold,
+        } = ready_secrets(&self.ir, outputs);
+        if secrets == self.told && !(is_untold && self.is_fresh) {
             return Ok(false);
         }
         let ledger = std::mem::take(&mut self.ledger);
         let asked = self.ask(&ledger, Some(&owners), Some(&secrets));
         self.ledger = ledger;
         asked?;
-        self.told = secrets;
+        (self.told, self.is_fresh) = (secrets, false);
         Ok(true)
     }
 
@@ -268,12 +275,20 @@ fn affected(ir: &Ir, changed: &BTreeSet<&Id>) -> Option<BTreeSet<String>> {
     Some(owners()).filter(|owners| !unclear && owners.len() * 2 <= all)
 }
 
+/// Sensitive leaves that can be computed.
+#[derive(Default)]
+struct Ready {
+    /// Who has any.
+    owners: BTreeSet<String>,
+    /// Their inputs in full.
+    secrets: Ledger,
+    /// Whether one has not been.
+    is_untold: bool,
+}
+
 /// Who has sensitive leaves whose inputs are all known, and these inputs in full.
-fn ready_secrets<'v>(
-    ir: &Ir,
-    outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>,
-) -> (BTreeSet<String>, Ledger) {
-    let (mut owners, mut secrets) = (BTreeSet::new(), Ledger::default());
+fn ready_secrets<'v>(ir: &Ir, outputs: impl Fn(&Id) -> Option<(&'v Value, &'v PathSet)>) -> Ready {
+    let mut ready = Ready::default();
     let value = |target: &Ref| outputs(&target.resource)?.0.attribute(attribute(target)?);
     // Checks of the stack are no elements that could be asked about, and have no secrets.
     let conditions = ir
@@ -285,15 +300,17 @@ fn ready_secrets<'v>(
             if !leaf.inputs.iter().all(is_known) {
                 continue;
             }
-            owners.insert(owner.clone());
+            ready.owners.insert(owner.clone());
+            ready.is_untold |= leaf.value.is_none();
             for input in &leaf.inputs {
                 if let (Some((object, _)), Some(name)) =
                     (outputs(&input.resource), attribute(input))
                 {
+                    let secrets = &mut ready.secrets;
                     secrets.insert(&input.resource, name, object, &PathSet::default());
                 }
             }
         }
     }
-    (owners, secrets)
+    ready
 }
