@@ -1,23 +1,28 @@
 //! Read files and replace them atomically, lock them; the one place that touches the file system.
 
+mod append;
 mod digest;
+pub mod fault;
+mod lock;
 pub mod tree;
 
 pub use digest::sha256;
 
 use std::error::Error;
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+
+pub use append::AppendFile;
+pub use lock::FileLock;
 
 /// File mode: for the owner only.
 pub const PRIVATE: u32 = 0o600;
 
-/// How often a taken lock is tried again.
-const LOCK_POLL: Duration = Duration::from_millis(50);
+/// How names of files begin that are not finished yet.
+const TEMPORARY: &str = ".tmp-";
 
 /// An operation on a path failed: `cannot write /x/y: no space left on device`.
 ///
@@ -102,13 +107,17 @@ pub fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
 /// When it returns, the new contents are on disk.
 pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PathError> {
     let write = || {
+        fault::before("create", path)?;
         let mut temp = tempfile::Builder::new()
-            .prefix(".tmp-")
+            .prefix(TEMPORARY)
             .tempfile_in(folder_of(path))?;
+        fault::before("write", path)?;
         temp.write_all(bytes)?;
         temp.as_file()
             .set_permissions(Permissions::from_mode(mode))?;
+        fault::before("sync", path)?;
         temp.as_file().sync_all()?;
+        fault::before("rename", path)?;
         temp.persist(path)?;
         sync_folder_of(path)
     };
@@ -120,10 +129,15 @@ pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PathErro
 pub fn keep_copy(path: &Path, copy: &Path) -> Result<(), PathError> {
     let folder = folder_of(copy);
     let link = || {
+        fault::before("link", copy)?;
         let temp = tempfile::Builder::new()
-            .prefix(".tmp-")
+            .prefix(TEMPORARY)
             .make_in(folder, |temp| fs::hard_link(path, temp))?;
-        temp.into_temp_path().persist(copy)?;
+        fault::before("rename", copy)?;
+        let temp = temp.into_temp_path();
+        // Of two names of one file, as an earlier run may have left them, neither goes: then the temporary one is removed below.
+        fs::rename(&temp, copy)?;
+        drop(temp);
         sync_folder_of(copy)
     };
     // Not every file system has links.
@@ -146,11 +160,24 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, PathError> {
 
 /// Removes a file; nothing happens if there is none.
 pub fn remove(path: &Path) -> Result<(), PathError> {
-    match fs::remove_file(path) {
+    match fault::before("remove", path).and_then(|()| fs::remove_file(path)) {
         Ok(()) => sync_folder_of(path).map_err(failed("remove", path)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(failed("remove", path)(e)),
     }
+}
+
+/// Removes the files that [`atomic_write`] and [`keep_copy`] had not finished in a folder when their process died. Nobody may be
+/// at work there.
+pub fn remove_temporary(folder: &Path) -> Result<(), PathError> {
+    let is_temporary = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+    };
+    list(folder)?
+        .iter()
+        .filter(is_temporary)
+        .try_for_each(|path| remove(path))
 }
 
 /// Makes a folder, and those above it, where they do not exist: for the owner only.
@@ -267,117 +294,6 @@ impl PrivateDir {
     }
 }
 
-/// A file that grows at its end.
-#[derive(Debug)]
-pub struct AppendFile {
-    file: File,
-    path: PathBuf,
-}
-
-impl AppendFile {
-    /// Opens the file, or creates it with mode 0600.
-    pub fn open(path: &Path) -> Result<Self, PathError> {
-        let open = || {
-            let mut options = OpenOptions::new();
-            let file = options.append(true).create(true).mode(PRIVATE).open(path)?;
-            sync_folder_of(path)?;
-            Ok(file)
-        };
-        Ok(Self {
-            file: open().map_err(failed("open", path))?,
-            path: path.to_owned(),
-        })
-    }
-
-    /// Adds `bytes` behind the first `at` bytes, in one write; when it returns, they are on disk. What was behind `at` is
-    /// cut off: the remains of an append that failed.
-    pub fn append(&mut self, at: u64, bytes: &[u8]) -> Result<(), PathError> {
-        let append = || {
-            let len = self.file.metadata()?.len();
-            if len < at {
-                let problem = format!("it lost its bytes after {len}");
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
-            }
-            if len > at {
-                self.file.set_len(at)?;
-            }
-            (&self.file).write_all(bytes)?;
-            self.file.sync_data()
-        };
-        append().map_err(failed("append to", &self.path))
-    }
-}
-
-/// An exclusive lock on a path: the file exists while someone holds it. The system frees the lock of a dead process.
-#[derive(Debug)]
-pub struct FileLock {
-    file: File,
-    path: PathBuf,
-}
-
-impl FileLock {
-    /// Takes the lock, waiting up to `timeout` for whoever holds it; `None` if that was not enough.
-    pub fn acquire(path: &Path, timeout: Duration) -> Result<Option<Self>, PathError> {
-        let failed = failed("lock", path);
-        let start = Instant::now();
-        loop {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(PRIVATE)
-                .open(path)
-                .map_err(&failed)?;
-            match file.try_lock() {
-                Ok(()) => {
-                    let lock = Self {
-                        file,
-                        path: path.to_owned(),
-                    };
-                    // The holder before may have removed the file after we opened it: then others lock another file.
-                    if lock.is_held() {
-                        return Ok(Some(lock));
-                    }
-                    continue;
-                }
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(e)) => return Err(failed(e)),
-            }
-            let left = timeout.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            std::thread::sleep(left.min(LOCK_POLL));
-        }
-    }
-
-    /// Whether the lock is still ours: it is lost when somebody removes the file.
-    pub fn is_held(&self) -> bool {
-        match (self.file.metadata(), fs::metadata(&self.path)) {
-            (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-            _ => false,
-        }
-    }
-
-    /// Replaces what the file says, for those who find it locked.
-    pub fn note(&mut self, bytes: &[u8]) -> Result<(), PathError> {
-        self.file
-            .set_len(0)
-            .and_then(|()| self.file.write_all_at(bytes, 0))
-            .map_err(failed("write", &self.path))
-    }
-}
-
-impl Drop for FileLock {
-    fn drop(&mut self) {
-        if self.is_held() {
-            // Left behind, the file does no harm: the lock itself goes with the open file.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -387,13 +303,14 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Makes renames, new and removed names in the folder of `path` survive a power failure.
 fn sync_folder_of(path: &Path) -> io::Result<()> {
+    fault::before("sync-folder", path)?;
     File::open(folder_of(path))?.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::time::Duration;
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
@@ -472,38 +389,11 @@ mod tests {
         for contents in [b"one", b"two"] {
             atomic_write(&path, contents, PRIVATE).unwrap();
             keep_copy(&path, &copy).unwrap();
+            keep_copy(&path, &copy).unwrap();
             atomic_write(&path, b"new", PRIVATE).unwrap();
             assert_eq!(read(&copy).unwrap(), contents);
         }
         assert_eq!(names(folder.path()), ["copy", "f"]);
-    }
-
-    #[test]
-    fn appending_cuts_off_the_remains_of_a_failed_append() {
-        let folder = folder();
-        let path = folder.path().join("log");
-        let mut file = AppendFile::open(&path).unwrap();
-        file.append(0, b"one\n").unwrap();
-        file.append(4, b"tw").unwrap();
-        let mut file = AppendFile::open(&path).unwrap();
-        file.append(4, b"three\n").unwrap();
-        assert_eq!(read(&path).unwrap(), b"one\nthree\n");
-        assert_eq!(mode(&path), 0o600);
-        let error = file.append(11, b"four\n").unwrap_err().to_string();
-        assert!(
-            error.ends_with("log: it lost its bytes after 10"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn a_full_disk_is_named() {
-        let mut file = AppendFile::open(Path::new("/dev/full")).unwrap();
-        let error = file.append(0, b"x").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot append to /dev/full: no space left on device"
-        );
     }
 
     #[test]
@@ -538,52 +428,5 @@ mod tests {
                 .to_string()
                 .ends_with("missing: no such file or directory")
         );
-    }
-
-    #[test]
-    fn one_holder_at_a_time() {
-        let folder = folder();
-        let path = folder.path().join("lock");
-        let mut first = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
-        first.note(b"me, at some length").unwrap();
-        first.note(b"me").unwrap();
-        assert_eq!(read(&path).unwrap(), b"me");
-        assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_none());
-        drop(first);
-        assert!(!path.exists());
-        assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_some());
-    }
-
-    #[test]
-    fn a_removed_lock_is_lost_to_its_holder() {
-        let folder = folder();
-        let path = folder.path().join("lock");
-        let first = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
-        remove(&path).unwrap();
-        let second = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
-        assert!(!first.is_held());
-        drop(first);
-        assert!(
-            second.is_held(),
-            "dropping a lost lock must not free the next one"
-        );
-    }
-
-    #[test]
-    fn waiting_holders_take_turns() {
-        let folder = folder();
-        let path = folder.path().join("lock");
-        let inside = AtomicU32::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    let lock = FileLock::acquire(&path, Duration::from_secs(60)).unwrap();
-                    assert_eq!(inside.fetch_add(1, SeqCst), 0);
-                    std::thread::sleep(Duration::from_millis(5));
-                    inside.fetch_sub(1, SeqCst);
-                    drop(lock.expect("waited long enough"));
-                });
-            }
-        });
     }
 }

@@ -9,6 +9,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("duct", &["process.rs"]),
     ("which", &["process.rs"]),
     ("tempfile", &["fs.rs"]),
+    ("rustix", &["fs/fault.rs"]),
     ("petgraph", &["graph/"]),
     ("rmp", &["value/"]),
     ("jsonschema", &["ir/"]),

@@ -8,6 +8,8 @@ mod builds;
 #[cfg(test)]
 mod conditions;
 #[cfg(test)]
+mod crash;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod eval_cache;
@@ -51,6 +53,7 @@ mod run_modes;
 mod secrets;
 #[cfg(test)]
 mod structure;
+mod state_format;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -79,6 +79,7 @@ pub async fn apply<E: Into<Diagnostics>>(
             ..Applied::default()
         },
         unrecorded: false,
+        untold: Vec::new(),
         input,
         session,
     };
@@ -113,6 +114,8 @@ pub(super) struct Executor<'a, 's> {
     pub(super) applied: Applied,
     /// Something could not be recorded.
     unrecorded: bool,
+    /// What is told once what it tells of is recorded.
+    untold: Vec<Event>,
 }
 
 impl<'a> Executor<'a, '_> {
@@ -167,9 +170,13 @@ impl<'a> Executor<'a, '_> {
         self.unrecorded || self.input.stop.load(Ordering::Relaxed)
     }
 
-    /// Makes records durable; says whether that worked.
+    /// Makes these records durable, and how steps ended that have ended since; says whether that worked.
     fn journal(&mut self, records: Records) -> bool {
-        match self.session.append(records) {
+        let appended = self.session.append(records);
+        for event in self.untold.drain(..) {
+            (self.input.events)(event);
+        }
+        match appended {
             Ok(()) => true,
             Err(error) => {
                 self.unrecorded = true;
@@ -238,25 +245,19 @@ impl<'a> Executor<'a, '_> {
         self.frontier.failed(node, Unfinished::Failed);
     }
 
-    /// Records how steps ended, all in one write, and lets go what waited for them.
+    /// Takes note of how steps ended, to be written down with what is started next, and lets go what waited for them.
     fn settle(&mut self, done: Vec<(NodeId, Done<'a>)>) {
-        let mut records = Vec::new();
-        let mut ended = Vec::new();
         for (node, done) in done {
             let (id, action) = done.label();
-            let (more, diagnostics) = self.record(done);
-            records.extend(more);
-            ended.push((node, id, action, diagnostics));
-        }
-        self.journal(records);
-        for (node, id, action, diagnostics) in ended {
+            let (records, diagnostics) = self.record(done);
+            self.session.stage(records);
             let elapsed = self
                 .started
                 .remove(&node)
                 .map(|t| t.elapsed())
                 .unwrap_or_default();
             if diagnostics.has_errors() {
-                (self.input.events)(Event::Failed {
+                self.untold.push(Event::Failed {
                     id,
                     action,
                     elapsed,
@@ -266,7 +267,7 @@ impl<'a> Executor<'a, '_> {
                 self.count(action);
                 let shown_id = self.shown_id(&id);
                 self.applied.diagnostics.extend_at(diagnostics, &id);
-                (self.input.events)(Event::Finished {
+                self.untold.push(Event::Finished {
                     id,
                     action,
                     elapsed,

@@ -153,6 +153,7 @@ impl<'a> Executor<'a, '_> {
                 self.learn(id, Outputs { value, sensitive });
                 encoded
             }
+            (Stored::InDoubt, _) => return (self.in_doubt(id), diagnostics),
             _ => return (self.unchanged(id), diagnostics),
         };
         match object {
@@ -164,15 +165,14 @@ impl<'a> Executor<'a, '_> {
         }
     }
 
-    fn put_current(&self, made: &Made<'_>, object: Object) -> Record {
+    /// The resource with this object. What a later nivis wrote beside what we know stays, unless the object is another one.
+    fn put_current(&self, made: &Made<'_>, mut object: Object) -> Record {
         let target = &made.change.target;
-        let deposed = self
-            .session
-            .state()
-            .resources
-            .get(&target.id)
-            .map(|s| s.deposed.clone())
-            .unwrap_or_default();
+        let before = self.session.state().resources.get(&target.id).cloned();
+        let before = before.unwrap_or_default();
+        if let (Action::Update, Some(old)) = (made.change.action, before.current) {
+            object.extra = old.extra;
+        }
         let stored = ResourceState {
             provider: target.provider.clone(),
             provider_source: made.provider_source.clone(),
@@ -180,27 +180,37 @@ impl<'a> Executor<'a, '_> {
             name: target.name.clone(),
             index: target.index.clone(),
             current: Some(object),
-            deposed,
-            ..ResourceState::default()
+            deposed: before.deposed,
+            extra: before.extra,
         };
         outcome(&target.id, None, Some(stored))
     }
 
-    /// Nothing came of a change: what was moved aside for it is the current object again.
+    /// Nothing came of a change.
     fn unchanged(&mut self, id: &Id) -> Records {
-        let stored = self.session.state().resources.get(id).cloned();
-        let restored = stored.map(|mut stored| {
-            if let Some(object) = self
-                .deposed
-                .remove(id)
-                .and_then(|key| stored.deposed.remove(&key))
-            {
-                stored.current.get_or_insert(object);
-            }
-            stored
-        });
+        let (_, restored) = self.restore(id);
         // Written even if nothing is different: it closes the intent.
         vec![outcome(id, None, restored)]
+    }
+
+    /// Nobody knows what came of a change: its intent stays open, for the next run to name it.
+    fn in_doubt(&mut self, id: &Id) -> Records {
+        match self.restore(id) {
+            (Some(key), restored) => vec![outcome(id, Some(&key), restored)],
+            (None, _) => Records::new(),
+        }
+    }
+
+    /// The resource in which what was moved aside for a change is the current object again, and the key that it had.
+    fn restore(&mut self, id: &Id) -> (Option<String>, Option<ResourceState>) {
+        let mut stored = self.session.state().resources.get(id).cloned();
+        let key = self.deposed.remove(id);
+        if let (Some(stored), Some(key)) = (&mut stored, &key)
+            && let Some(object) = stored.deposed.remove(key)
+        {
+            stored.current.get_or_insert(object);
+        }
+        (key, stored)
     }
 
     fn unmade(
@@ -211,6 +221,9 @@ impl<'a> Executor<'a, '_> {
         ended: Outcome,
     ) -> (Records, Diagnostics) {
         let mut diagnostics = ended.diagnostics;
+        if matches!(ended.result, Stored::InDoubt) {
+            return (Records::new(), diagnostics);
+        }
         let mut stored = self.session.state().resources.get(&target.id).cloned();
         if let Some(stored) = &mut stored {
             let slot = match deposed {
@@ -219,7 +232,7 @@ impl<'a> Executor<'a, '_> {
             };
             let left = match ended.result {
                 Stored::Removed => None,
-                Stored::Unchanged => slot,
+                Stored::Unchanged | Stored::InDoubt => slot,
                 Stored::Object { value, private, .. } => match (slot, schema) {
                     (Some(old), Some(provider)) => {
                         match still_there(&old, provider, target, &value, private) {

@@ -32,7 +32,11 @@ pub async fn records(plan: &Plan, state: &State, pool: &Pool) -> Result<Vec<Reco
             continue;
         };
         let mut resource = stored.clone();
-        resource.current = Some(object);
+        let before = resource.current.take().unwrap_or_default();
+        resource.current = Some(Object {
+            extra: before.extra,
+            ..object
+        });
         resource.provider.clone_from(&change.target.provider);
         resource.provider_source = source;
         resource.index.clone_from(&change.target.index);

@@ -26,6 +26,8 @@ pub struct Outcome {
 pub enum Stored {
     /// Nothing changes.
     Unchanged,
+    /// The provider was asked, and gave no answer: nobody knows what it did.
+    InDoubt,
     /// This object.
     Object {
         /// Wholly known.
@@ -54,6 +56,11 @@ impl Outcome {
     /// Nothing came of it.
     pub(super) fn failed(diagnostics: Diagnostics) -> Self {
         Self::new(Stored::Unchanged, diagnostics)
+    }
+
+    /// Nobody knows what came of it.
+    fn in_doubt(diagnostics: Diagnostics) -> Self {
+        Self::new(Stored::InDoubt, diagnostics)
     }
 }
 
@@ -185,7 +192,7 @@ fn judge(
 ) -> Outcome {
     let mut diagnostics = response.diagnostics;
     if response.call_failed {
-        return Outcome::failed(diagnostics);
+        return Outcome::in_doubt(diagnostics);
     }
     let Some(new) = response.new else {
         if !diagnostics.has_errors() {
@@ -268,7 +275,7 @@ pub async fn unmake(
     let mut diagnostics = response.diagnostics;
     let failed = diagnostics.has_errors();
     match response.new.map(|v| v.unknown_as_null()) {
-        _ if response.call_failed => Outcome::failed(diagnostics),
+        _ if response.call_failed => Outcome::in_doubt(diagnostics),
         Some(left) if !left.is_null() => {
             if !failed {
                 diagnostics.extend(provider_bug(

@@ -19,6 +19,8 @@ const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 /// Home folder, for `~` in provider paths.
 const HOME: &str = "HOME";
+/// How many states from before the last runs are kept beside a local state; 1 without it.
+const NIVIS_STATE_BACKUPS: &str = "NIVIS_STATE_BACKUPS";
 /// Name of the user, for the lock of the state.
 const USER: &str = "USER";
 /// Where providers come from instead of their registries: URLs and folders of mirrors, and the word `direct`, separated
@@ -110,6 +112,22 @@ pub(super) fn running_providers() -> Result<Reattach, Diagnostics> {
     Reattach::parse(&text.to_string_lossy()).map_err(|e| {
         Diagnostic::error(format!("Invalid {TF_REATTACH_PROVIDERS}"))
             .detail(e.to_string())
+            .into()
+    })
+}
+
+/// Lets a test disturb this run: see [`fault::arm`](crate::fs::fault::arm).
+#[cfg(feature = "test-fakes")]
+pub(super) fn fault() -> Result<(), String> {
+    text("NIVIS_FAULT").map_or(Ok(()), |order| crate::fs::fault::arm(&order))
+}
+
+/// How many states from before the last runs are kept beside a local state.
+pub(super) fn state_backups() -> Result<u32, Diagnostics> {
+    let count = text(NIVIS_STATE_BACKUPS).map_or(Ok(1), |text| text.parse());
+    count.map_err(|_| {
+        Diagnostic::error(format!("Invalid {NIVIS_STATE_BACKUPS}"))
+            .detail("it is not a number of states to keep, such as 5")
             .into()
     })
 }

@@ -71,6 +71,11 @@ pub fn run() -> ExitCode {
     };
     let ui = Ui::new(cli.no_color || env::no_color());
     env::logging(ui);
+    #[cfg(feature = "test-fakes")]
+    if let Err(problem) = env::fault() {
+        ui.err(&format!("error: NIVIS_FAULT: {problem}\n"));
+        return Exit::Usage.into();
+    }
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -93,6 +93,7 @@ async fn carry_out(run: Run, stack: Stack, saved: Option<PlanFile>, ui: Ui) -> E
     )
     .await;
     pool.shutdown_all().await;
+    report::show(ui, (&session.in_doubt()).into());
     let closed = session
         .close()
         .map_err(|error| rescue(error, &stack.run_folders));

@@ -40,7 +40,8 @@ pub(super) fn stack(args: &StackArgs) -> Result<Stack, Diagnostics> {
     )?;
     let installer = Installer::new(settings(args, &working, &target)?);
     let folder = working.join(STATE_FOLDER).join(stack_name(args, &target));
-    let home = Home::new(folder, working, env::backend(), env::network());
+    let home =
+        Home::new(folder, working, env::backend(), env::network()).keeping(env::state_backups()?);
     Ok(Stack {
         target,
         nix,

@@ -189,12 +189,13 @@ fn outputs_record<E>(
     for (name, output) in known.into_iter().filter(|(_, o)| o.value.is_wholly_known()) {
         if let Ok(json) = output.value.to_untyped_json() {
             let value = json.to_string().into_bytes();
+            let before = outputs.get(&name).cloned().unwrap_or_default();
             outputs.insert(
                 name,
                 OutputValue {
                     value,
                     sensitive: output.sensitive,
-                    ..OutputValue::default()
+                    ..before
                 },
             );
         }

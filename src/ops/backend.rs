@@ -24,6 +24,7 @@ pub struct Home {
     pub environment: BTreeMap<String, String>,
     /// How to reach servers.
     pub network: Network,
+    backups: u32,
     used: OnceLock<Used>,
 }
 
@@ -46,8 +47,16 @@ impl Home {
             working,
             environment,
             network,
+            backups: 1,
             used: OnceLock::new(),
         }
+    }
+
+    /// The same, where a local state keeps so many states from before the last runs.
+    #[must_use]
+    pub fn keeping(mut self, backups: u32) -> Self {
+        self.backups = backups;
+        self
     }
 
     /// The backend with these settings. Reaches for nothing yet.
@@ -57,6 +66,7 @@ impl Home {
             working: &self.working,
             environment: &self.environment,
             network: &self.network,
+            backups: self.backups,
         };
         Ok(connect(config, surroundings)?)
     }

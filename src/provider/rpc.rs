@@ -14,6 +14,8 @@ use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
+use crate::fs::fault;
+
 /// Largest message either way: what gRPC itself can carry. Schemas of large providers have tens of megabytes.
 const MAX_MESSAGE: usize = (1 << 31) - 1;
 
@@ -150,7 +152,12 @@ impl Client {
         R: Message + Default + 'static,
     {
         self.counts.count(rpc);
-        unary(self.grpc.clone(), rpc.path(self.protocol), message).await
+        // Only signals come here: that calls fail is up to a provider of the tests.
+        let disturb = |when| drop(fault::point(when, || rpc.name().to_owned()));
+        disturb("send");
+        let answer = unary(self.grpc.clone(), rpc.path(self.protocol), message).await;
+        disturb("answered");
+        answer
     }
 }
 

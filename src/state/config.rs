@@ -61,6 +61,8 @@ pub struct Surroundings<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// How to reach servers.
     pub network: &'a Network,
+    /// How many states from before the last runs a local state keeps.
+    pub backups: u32,
 }
 
 /// Settings that make no backend.
@@ -207,10 +209,13 @@ pub fn connect(
     let folder = surroundings.folder;
     match kind.connect {
         Connect::Store(connect) => Ok(Box::new(Remote::new(connect(&settings)?, folder))),
-        Connect::Local => Ok(Box::new(match settings.text("path")? {
-            Some(path) => Local::new(&surroundings.working.join(path)),
-            None => Local::new(folder),
-        })),
+        Connect::Local => {
+            let local = match settings.text("path")? {
+                Some(path) => Local::new(&surroundings.working.join(path)),
+                None => Local::new(folder),
+            };
+            Ok(Box::new(local.keeping(surroundings.backups)))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::fs::{self, AppendFile, FileLock, PRIVATE, PathError};
 #[derive(Clone, Debug)]
 pub struct Local {
     folder: PathBuf,
+    backups: u32,
 }
 
 impl Local {
@@ -18,15 +19,40 @@ impl Local {
     pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
+            backups: 1,
         }
+    }
+
+    /// The same, with so many states from before the last runs kept.
+    #[must_use]
+    pub fn keeping(mut self, backups: u32) -> Self {
+        self.backups = backups;
+        self
     }
 
     fn snapshot(&self) -> PathBuf {
         self.folder.join("state.json")
     }
 
-    fn backup(&self) -> PathBuf {
-        self.folder.join("state.json.backup")
+    /// The state before the run that was so many runs ago, from 1.
+    fn backup(&self, age: u32) -> PathBuf {
+        self.folder.join(match age {
+            1 => "state.json.backup".to_owned(),
+            _ => format!("state.json.backup.{age}"),
+        })
+    }
+
+    /// Keeps the present snapshot, and lets the oldest go.
+    fn back_up(&self) -> Result<(), BackendError> {
+        for age in (1..self.backups).rev() {
+            if self.backup(age).exists() {
+                fs::tree::rename(&self.backup(age), &self.backup(age + 1))?;
+            }
+        }
+        if self.backups > 0 {
+            fs::keep_copy(&self.snapshot(), &self.backup(1))?;
+        }
+        Ok(())
     }
 
     fn journal(&self) -> PathBuf {
@@ -48,10 +74,11 @@ impl Local {
         info: &LockInfo,
         timeout: Duration,
     ) -> Result<LocalGuard, LockError> {
-        create_folder(&self.folder).map_err(BackendError::from)?;
+        fs::create_private_dir(&self.folder).map_err(BackendError::from)?;
         match FileLock::acquire(&self.lock_file(), timeout).map_err(BackendError::from)? {
             Some(mut lock) => {
                 lock.note(&info.to_json()).map_err(BackendError::from)?;
+                self.tidy()?;
                 Ok(LocalGuard {
                     local: self.clone(),
                     lock,
@@ -64,6 +91,16 @@ impl Local {
                 holder: self.holder()?.map(Box::new),
             }),
         }
+    }
+
+    /// Removes what a run left behind that died while it wrote a file, and keeps a new folder out of version control: states
+    /// contain secrets. Needs the lock.
+    fn tidy(&self) -> Result<(), BackendError> {
+        fs::remove_temporary(&self.folder)?;
+        if fs::list(&self.folder)? == [self.lock_file()] {
+            fs::atomic_write(&self.folder.join(".gitignore"), b"*\n", PRIVATE)?;
+        }
+        Ok(())
     }
 
     fn holder(&self) -> Result<Option<LockInfo>, BackendError> {
@@ -131,7 +168,7 @@ impl LockGuard for LocalGuard {
         self.check()?;
         let path = self.local.snapshot();
         if !self.backed_up && path.exists() {
-            fs::keep_copy(&path, &self.local.backup())?;
+            self.local.back_up()?;
         }
         fs::atomic_write(&path, snapshot, PRIVATE)?;
         self.backed_up = true;
@@ -226,6 +263,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_dead_run_left_behind_is_removed() {
+        let (_folder, local) = place();
+        fs::create_private_dir(&local.folder).unwrap();
+        for name in ["lock", ".tmp-a1B2c3"] {
+            fs::atomic_write(&local.folder.join(name), b"", PRIVATE).unwrap();
+        }
+        drop(open(&local).unwrap());
+        let ignored = [local.folder.join(".gitignore")];
+        assert_eq!(fs::list(&local.folder).unwrap(), ignored);
+    }
+
+    #[test]
     fn the_backup_is_the_state_before_the_run() {
         let (_folder, local) = place();
         let snapshot = || fs::read_optional(&local.snapshot()).unwrap();
@@ -237,7 +286,28 @@ mod tests {
                 session.save().unwrap();
             }
             assert_ne!(snapshot(), before);
-            assert_eq!(fs::read_optional(&local.backup()).unwrap(), before);
+            assert_eq!(fs::read_optional(&local.backup(1)).unwrap(), before);
+        }
+    }
+
+    #[test]
+    fn as_many_backups_are_kept_as_wanted() {
+        for wanted in 0..4 {
+            let (_folder, local) = place();
+            let local = local.keeping(wanted);
+            let mut snapshots = Vec::new();
+            for run in ["a", "b", "c", "d"] {
+                let mut session = open(&local).unwrap();
+                session.finish(outcome(run)).unwrap();
+                session.close().unwrap();
+                snapshots.push(fs::read(&local.snapshot()).unwrap());
+            }
+            snapshots.reverse();
+            for age in 1..=4 {
+                let kept = fs::read_optional(&local.backup(age)).unwrap();
+                let expected = snapshots.get(age as usize).filter(|_| age <= wanted);
+                assert_eq!(kept.as_ref(), expected, "{age} of {wanted}");
+            }
         }
     }
 

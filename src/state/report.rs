@@ -55,7 +55,7 @@ impl From<&Recovered> for Diagnostics {
         let mut diagnostics = Self::default();
         if recovered.outcomes > 0 {
             let detail = format!(
-                "an earlier run did not come to its end; {} of its results were taken from the journal",
+                "an earlier run did not end as it should; results taken over from its journal: {}",
                 recovered.outcomes
             );
             diagnostics.push(Diagnostic::warning("State was recovered").detail(detail));
@@ -81,15 +81,15 @@ fn interrupted(intent: &Intent) -> Diagnostic {
     let (what, hint) = match operation {
         Operation::Create => (
             "it may exist without being known here",
-            "look for it; if it is there, import it or delete it, else the next apply makes it again",
+            "look for it; if it is there, delete it, or take it over with `nivis import`; else the next apply makes another",
         ),
         Operation::Update => (
             "the change may or may not have been made",
-            "the plan reads the real object and shows what is left to do",
+            "`nivis plan` reads the real object and shows what is left to do",
         ),
         Operation::Delete => (
             "it may or may not be gone",
-            "the plan reads the real object and shows what is left to do",
+            "`nivis plan` reads the real object and shows what is left to do",
         ),
     };
     Diagnostic::warning("Operation was interrupted")
@@ -133,7 +133,7 @@ mod tests {
         let diagnostics = Diagnostics::from(&recovered);
         assert!(!diagnostics.has_errors());
         let expected = "\
-State was recovered: an earlier run did not come to its end; 2 of its results were taken from the journal
+State was recovered: an earlier run did not end as it should; results taken over from its journal: 2
 p.t.n: Operation was interrupted: the create of its object, begun at 2026-01-02T03:04:05Z, has no known result: \
 it may exist without being known here
 p.t.n: Operation was interrupted: the delete of its deposed object 0a1b2c3d, begun at 2026-01-02T03:04:05Z, has no \

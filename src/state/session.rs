@@ -1,6 +1,6 @@
 //! One run's hold on a state: read it, write down what happens, and put it away.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::State;
 use super::backend::{Backend, BackendError, LockGuard};
@@ -33,8 +33,26 @@ pub struct Session {
     changed: bool,
     /// Operations of this session that have no outcome yet.
     in_flight: InFlight,
-    /// Facts that are in the state, but could not be appended to the journal.
+    /// Facts that are in the state, but not in the journal yet.
     unsaved: Vec<Record>,
+    cost: Cost,
+}
+
+/// What it took to make facts durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost {
+    writes: u64,
+    bytes: u64,
+    time: Duration,
+}
+
+impl Cost {
+    /// Counts a write that began at `start`.
+    fn add(&mut self, bytes: &[u8], start: Instant) {
+        self.writes += 1;
+        self.bytes += bytes.len() as u64;
+        self.time += start.elapsed();
+    }
 }
 
 /// A state cannot be read or written.
@@ -134,6 +152,7 @@ impl Session {
             changed,
             in_flight: InFlight::default(),
             unsaved: Vec::new(),
+            cost: Cost::default(),
         })
     }
 
@@ -145,6 +164,14 @@ impl Session {
     /// What the run before left behind.
     pub fn recovered(&self) -> &Recovered {
         &self.recovered
+    }
+
+    /// What the next session will find of this one if it is saved now: operations without a known result.
+    pub fn in_doubt(&self) -> Recovered {
+        Recovered {
+            in_flight: self.in_flight.clone().into_intents(),
+            ..Recovered::default()
+        }
     }
 
     /// Writes down that an operation begins. The provider may be asked only after this returned without error.
@@ -163,15 +190,7 @@ impl Session {
     /// After an error the state has the facts nevertheless, intents excepted, and the next call or [`save`](Self::save) tries
     /// again to make them durable.
     pub fn append(&mut self, records: Vec<Record>) -> Result<(), StateError> {
-        for record in records {
-            let record = tidy(record);
-            let news = self.in_flight.note(&record);
-            let changed = self.state.apply(&record);
-            self.changed |= changed;
-            if news || changed {
-                self.unsaved.push(record);
-            }
-        }
+        self.stage(records);
         let appended = self.flush();
         if appended.is_err() {
             let in_flight = &mut self.in_flight;
@@ -186,11 +205,25 @@ impl Session {
         appended
     }
 
+    /// Takes facts into the state; the next [`append`](Self::append) writes them down with its own, as one.
+    pub fn stage(&mut self, records: Vec<Record>) {
+        for record in records {
+            let record = tidy(record);
+            let news = self.in_flight.note(&record);
+            let changed = self.state.apply(&record);
+            self.changed |= changed;
+            if news || changed {
+                self.unsaved.push(record);
+            }
+        }
+    }
+
     /// Appends what is not in the journal yet.
     fn flush(&mut self) -> Result<(), StateError> {
         if self.unsaved.is_empty() {
             return Ok(());
         }
+        let begun = Instant::now();
         let start = Start {
             lineage: self.state.lineage.clone(),
             serial: self.state.serial,
@@ -200,6 +233,7 @@ impl Session {
         let (line, tail) = journal::entry(&self.tail, start, &self.unsaved)?;
         self.journal = true;
         self.guard.append(self.tail.len, &line)?;
+        self.cost.add(&line, begun);
         self.tail = tail;
         self.started = true;
         self.unsaved.clear();
@@ -238,6 +272,12 @@ impl Session {
     /// [`save`](Self::save), and the lock goes.
     pub fn close(mut self) -> Result<(), StateError> {
         let saved = self.save();
+        let Cost {
+            writes,
+            bytes,
+            time,
+        } = self.cost;
+        tracing::debug!(target: "nivis::state", writes, bytes, ms = time.as_millis(), "saved");
         if saved.is_ok() {
             return Ok(self.guard.free()?);
         }
@@ -252,9 +292,12 @@ impl Session {
     }
 
     fn write(&mut self, state: &State) -> Result<(), StateError> {
+        let begun = Instant::now();
         let sum = Some(self.tail.sum.as_str()).filter(|sum| !sum.is_empty());
         let snapshot = file::encode(state, sum)?;
-        Ok(self.guard.write(&snapshot)?)
+        self.guard.write(&snapshot)?;
+        self.cost.add(&snapshot, begun);
+        Ok(())
     }
 
     /// Puts another version of the state in its place, with its serial and lineage: a later one of the same lineage, unless

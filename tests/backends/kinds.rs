@@ -41,6 +41,7 @@ impl Reach {
             working: folder,
             environment: &self.environment,
             network: &Network::default(),
+            backups: 1,
         };
         connect(&self.config, surroundings).unwrap()
     }
