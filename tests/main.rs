@@ -52,14 +52,19 @@ mod run_modes;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
-mod structure;
+mod state_commands;
+#[cfg(test)]
 mod state_format;
+#[cfg(test)]
+mod structure;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
 mod takeover;
 #[cfg(test)]
 mod terraform_peer;
+#[cfg(test)]
+mod tfstate;
 #[cfg(test)]
 mod transient;
 #[cfg(test)]

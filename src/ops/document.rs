@@ -344,13 +344,12 @@ fn object_values(
             Some((block, value))
         });
     let bare = Block::default();
-    let (block, value) = typed.unwrap_or_else(|| {
-        (
-            &bare,
-            json::parse(&object.attributes)
-                .unwrap_or_else(|_| Value::null(crate::value::Type::Dynamic)),
-        )
-    });
+    let as_stored = || match &object.flat {
+        None => json::parse(&object.attributes)
+            .unwrap_or_else(|_| Value::null(crate::value::Type::Dynamic)),
+        Some(flat) => Value::object(flat.iter().map(|(k, v)| (&**k, Value::string(&**v)))),
+    };
+    let (block, value) = typed.unwrap_or_else(|| (&bare, as_stored()));
     let names = (&*stored.provider, &*stored.ty, &*stored.name);
     let mut values = ResourceValues::new(
         schemas.name(Mode::Managed, id, names, stored.index.as_ref()),

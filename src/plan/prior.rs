@@ -138,6 +138,7 @@ async fn upgraded(
     let raw = RawState {
         version: object.schema_version,
         json: object.attributes.clone(),
+        flat: object.flat.clone(),
     };
     let (value, more) = provider.upgrade(ty, raw).await?;
     warnings.extend(more);
@@ -170,12 +171,16 @@ async fn taken_over(
     let raw = |version: i64, json: &[u8]| RawState {
         version,
         json: json.to_owned(),
+        flat: None,
     };
     let moved = provider
         .move_state(MoveRequest {
             source_provider: &crossing.provider,
             source_ty: &crossing.ty,
-            source: raw(object.schema_version, &object.attributes),
+            source: RawState {
+                flat: object.flat.clone(),
+                ..raw(object.schema_version, &object.attributes)
+            },
             source_private: &object.private,
             source_identity: object
                 .identity
@@ -211,7 +216,14 @@ async fn stored_identity(
     if version != schema.version {
         let json = bytes.clone();
         let (identity, more) = provider
-            .upgrade_identity(ty, RawState { version, json })
+            .upgrade_identity(
+                ty,
+                RawState {
+                    version,
+                    json,
+                    flat: None,
+                },
+            )
             .await?;
         warnings.extend(more);
         return Ok(Some(identity));

@@ -4,6 +4,7 @@
 //! counts even beside errors (`plan`, `apply`) return them inside the response. Diagnostics carry no address: the caller
 //! knows it. A failure of the call itself (crash, transport) is an error diagnostic too.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -120,12 +121,14 @@ pub struct Lease {
 }
 
 /// A stored object, or the identity of one, as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawState {
     /// Schema version it was written with.
     pub version: i64,
     /// Its attributes as a JSON object.
     pub json: Vec<u8>,
+    /// Its attributes as flat text, in place of `json`: what Terraform before 0.12 stored.
+    pub flat: Option<BTreeMap<String, String>>,
 }
 
 /// A resource identity.

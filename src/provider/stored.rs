@@ -19,16 +19,17 @@ impl Plugin {
     ) -> Result<(Value, Diagnostics), Diagnostics> {
         let (schema, kind) = self.resource(ty)?;
         not_newer(ty, stored.version, schema.version)?;
-        let mut json = stored.json;
-        if stored.version == schema.version {
-            prune(&mut json, &kind.ty).map_err(|e| {
+        let version = stored.version;
+        let mut stored = stored;
+        if version == schema.version && stored.flat.is_none() {
+            prune(&mut stored.json, &kind.ty).map_err(|e| {
                 Diagnostic::error("Stored object is not valid JSON").detail(e.to_string())
             })?;
         }
         let request = pb::upgrade_resource_state::Request {
             type_name: ty.to_owned(),
-            version: stored.version,
-            raw_state: Some(raw(json)),
+            version,
+            raw_state: Some(raw(stored)),
         };
         let answer: pb::upgrade_resource_state::Response = self
             .session
@@ -55,7 +56,7 @@ impl Plugin {
         let request = pb::upgrade_resource_identity::Request {
             type_name: ty.to_owned(),
             version: stored.version,
-            raw_identity: Some(raw(stored.json)),
+            raw_identity: Some(raw(stored)),
         };
         let answer: pb::upgrade_resource_identity::Response = self
             .session
@@ -81,11 +82,11 @@ impl Plugin {
             source_provider_address: request.source_provider.to_owned(),
             source_type_name: request.source_ty.to_owned(),
             source_schema_version: request.source.version,
-            source_state: Some(raw(request.source.json)),
+            source_state: Some(raw(request.source)),
             target_type_name: request.ty.to_owned(),
             source_private: request.source_private.to_owned(),
             source_identity_schema_version: identity.as_ref().map_or(0, |i| i.version),
-            source_identity: identity.map(|i| raw(i.json)),
+            source_identity: identity.map(raw),
         };
         let answer: pb::move_resource_state::Response =
             self.session.call(Rpc::MoveResourceState, message).await?;
@@ -105,10 +106,10 @@ impl Plugin {
     }
 }
 
-fn raw(json: Vec<u8>) -> pb::RawState {
+fn raw(stored: RawState) -> pb::RawState {
     pb::RawState {
-        json,
-        ..pb::RawState::default()
+        json: stored.json,
+        flatmap: stored.flat.into_iter().flatten().collect(),
     }
 }
 

@@ -48,7 +48,10 @@ impl Serialize for Stored<&Object> {
             map.serialize_entry("status", "tainted")?;
         }
         map.serialize_entry("schema_version", &object.schema_version)?;
-        map.serialize_entry("attributes", &Text("attributes", &object.attributes))?;
+        match &object.flat {
+            None => map.serialize_entry("attributes", &Text("attributes", &object.attributes))?,
+            Some(flat) => map.serialize_entry("attributes_flat", flat)?,
+        }
         if !object.sensitive.0.is_empty() {
             map.serialize_entry("sensitive", &Stored(&object.sensitive))?;
         }
@@ -180,10 +183,15 @@ pub(super) fn resource(text: &str) -> Result<ResourceState, FormError> {
 
 fn object(text: &str) -> Result<Object, FormError> {
     let mut members = Members::parse(text)?;
+    let flat = members.take("attributes_flat")?;
     Ok(Object {
         status: members.take_with("status", status)?.unwrap_or_default(),
         schema_version: members.need("schema_version")?,
-        attributes: members.need_text("attributes")?,
+        attributes: match flat {
+            None => members.need_text("attributes")?,
+            Some(_) => Vec::new(),
+        },
+        flat,
         sensitive: members
             .take_with("sensitive", |text| {
                 let paths: Vec<Value> = serde_json::from_str(text)?;

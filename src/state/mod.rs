@@ -20,6 +20,7 @@ mod remote;
 mod report;
 mod session;
 mod state;
+pub mod tfstate;
 #[cfg(test)]
 mod testing;
 mod time;

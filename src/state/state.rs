@@ -77,6 +77,9 @@ pub struct Object {
     /// Attributes as JSON text under the schema's implied type (wire format, JSON rules); kept as bytes, because only the
     /// provider's schema can decode them.
     pub attributes: Vec<u8>,
+    /// Attributes as Terraform before 0.12 stored them, flat text by dotted name; `attributes` is empty then. Only the
+    /// provider can make an object of them.
+    pub flat: Option<BTreeMap<String, String>>,
     /// Sensitive paths, those of the schema included.
     pub sensitive: PathSet,
     /// Opaque bytes of the provider.

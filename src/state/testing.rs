@@ -63,6 +63,7 @@ prop_compose! {
         tainted: bool,
         schema_version: i64,
         attributes in json(),
+        flat in proptest::option::weighted(0.2, btree_map(".*", ".*", 0..3)),
         sensitive in btree_set(path(), 0..3),
         private in vec(any::<u8>(), 0..20),
         identity in proptest::option::of((any::<i64>(), json())),
@@ -73,7 +74,8 @@ prop_compose! {
         Object {
             status: if tainted { Status::Tainted } else { Status::Ready },
             schema_version,
-            attributes,
+            attributes: if flat.is_some() { Vec::new() } else { attributes },
+            flat,
             sensitive: PathSet(sensitive),
             private,
             identity,
@@ -177,6 +179,7 @@ pub(super) fn sample() -> State {
         status: Status::Tainted,
         schema_version: 1,
         attributes: br#"{"id":"lynx","length":2,"seed":12345678901234567890.10}"#.to_vec(),
+        flat: None,
         sensitive: PathSet(BTreeSet::from([Path::root()
             .attribute("tags")
             .key("a")

@@ -1,5 +1,6 @@
 //! The fake provider's answers.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use nivis::builtin::message::decode;
@@ -28,6 +29,20 @@ fn private(orders: &Orders, usual: Vec<u8>) -> Vec<u8> {
 fn deferral(orders: &Orders) -> Option<v6::Deferred> {
     let reason = v6::deferred::Reason::AbsentPrereq.into();
     (orders.what == What::Defer).then_some(v6::Deferred { reason })
+}
+
+/// Text and maps of text, from the flat form in which Terraform stored objects before 0.12.
+fn unflatten(flat: &BTreeMap<String, String>) -> Json {
+    let mut object = Json::Object(serde_json::Map::new());
+    for (name, value) in flat {
+        match name.split_once('.') {
+            None => object[name] = value.as_str().into(),
+            // The number of members.
+            Some((_, "%")) => {}
+            Some((map, key)) => object[map][key] = value.as_str().into(),
+        }
+    }
+    object
 }
 
 #[async_trait]
@@ -155,9 +170,13 @@ impl ProviderServer for Fake {
         &self,
         request: v6::upgrade_resource_state::Request,
     ) -> Result<v6::upgrade_resource_state::Response, Status> {
-        let raw = request.raw_state.unwrap_or_default().json;
-        let mut stored: Json =
-            serde_json::from_slice(&raw).map_err(|e| Status::invalid_argument(e.to_string()))?;
+        let raw = request.raw_state.unwrap_or_default();
+        let mut stored: Json = if raw.flatmap.is_empty() {
+            serde_json::from_slice(&raw.json)
+                .map_err(|e| Status::invalid_argument(e.to_string()))?
+        } else {
+            unflatten(&raw.flatmap)
+        };
         if request.version == 0
             && let Some(label) = stored.get_mut("label").map(Json::take)
         {

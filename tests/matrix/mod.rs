@@ -5,6 +5,7 @@
 
 mod case;
 mod nivis;
+mod round_trip;
 mod schemas;
 mod server;
 mod services;

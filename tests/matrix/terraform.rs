@@ -40,7 +40,7 @@ impl<'a> Terraform<'a> {
         }
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         self.nivis.workspace.path("terraform")
     }
 
@@ -92,7 +92,7 @@ impl<'a> Terraform<'a> {
     }
 
     /// Writes the configuration for the stack as it is at a step, with objects to import.
-    fn write(&self, step: usize, imported: &BTreeMap<String, String>) {
+    pub(super) fn write(&self, step: usize, imported: &BTreeMap<String, String>) {
         self.nivis.write(step, imported);
         self.render(&self.nivis.ir());
     }
@@ -198,7 +198,11 @@ fn configuration(ir: &Json) -> Json {
         .map(|consumer| {
             let name = text(&consumer["id"]).strip_prefix("output.").unwrap();
             let value = expression(&consumer["value"]);
-            (name.to_owned(), json!({"value": value, "sensitive": true}))
+            let sensitive = consumer["sensitive"] == true;
+            (
+                name.to_owned(),
+                json!({"value": value, "sensitive": sensitive}),
+            )
         })
         .collect();
     let mut all = json!({"terraform": {"required_providers": required}, "provider": providers});

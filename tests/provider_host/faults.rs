@@ -233,6 +233,7 @@ async fn a_write_only_value_that_comes_back_is_refused() {
     let stored = RawState {
         version: 1,
         json: br#"{"name": "a", "secret_wo": "shh"}"#.to_vec(),
+        ..RawState::default()
     };
     let error = provider.upgrade(THING, stored).await.unwrap_err();
     let text = error.to_string();

@@ -33,6 +33,7 @@ async fn an_object_of_somebody_elses_lives_and_dies() {
     let stored = RawState {
         version: 0,
         json: json::to_json(&new, &new.ty()).unwrap().into(),
+        ..RawState::default()
     };
     let (upgraded, _) = provider.upgrade("time_static", stored).await.unwrap();
     assert_eq!(upgraded, new);

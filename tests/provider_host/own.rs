@@ -57,6 +57,7 @@ async fn misuse_is_an_error_that_says_what() {
     let stored = |version, json: &str| RawState {
         version,
         json: json.as_bytes().to_owned(),
+        ..RawState::default()
     };
     let cases = [
         (

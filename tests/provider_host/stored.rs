@@ -11,6 +11,7 @@ fn stored(version: i64, json: &str) -> RawState {
     RawState {
         version,
         json: json.as_bytes().to_owned(),
+        ..RawState::default()
     }
 }
 
