@@ -32,6 +32,8 @@ mod orphans;
 #[cfg(test)]
 mod phases;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod provider_host;

@@ -118,7 +118,12 @@ impl Workspace {
 
     /// Runs `nivis` in the working folder to its end; stdin is empty.
     pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
-        let output = self.command(args).output().unwrap();
+        self.finish(&mut self.command(args))
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn finish(&self, command: &mut Command) -> Output {
+        let output = command.stdin(Stdio::null()).output().unwrap();
         let status = output.status;
         Output {
             stdout: self.normal(&output.stdout),
