@@ -379,17 +379,6 @@ fn instances_and_secrets() {
         .says("(the message holds sensitive values)")
         .is_silent_about("fake.fake_thing.t__a,")
         .is_silent_about("hush");
-    stack(
-        &workspace,
-        r#"{ resources = [ (thing "s" { } {
-          postconditions = self: holds (n.deriveSensitive (self.ref "password") (p: p != ""));
-        }) ]; }"#,
-    );
-    // Nix does not get to see the secret, so that nobody can tell.
-    apply(&workspace)
-        .exits(1)
-        .says("fake.fake_thing.s")
-        .says("never became known");
 }
 
 #[test]

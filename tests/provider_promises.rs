@@ -108,8 +108,9 @@ fn told(output: &Output, severity: &str, rows: &[Row]) {
 
 /// The objects in the state by the name of the thing.
 fn stored(workspace: &Workspace) -> BTreeMap<String, Json> {
-    let text = fs::read(workspace.path(".nivis/stack/state.json")).unwrap();
-    let state: Json = serde_json::from_slice(&text).unwrap();
+    // While a call has no answer, the journal is the newest part of the state.
+    let mut pull = workspace.command(["state", "pull", "--file", "stack.nix"]);
+    let state: Json = serde_json::from_slice(&pull.output().unwrap().stdout).unwrap();
     let all = state["resources"].as_object().unwrap();
     let object = |r: &Json| (r["name"].as_str().unwrap().to_owned(), r["current"].clone());
     all.values().map(object).collect()

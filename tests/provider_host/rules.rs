@@ -540,7 +540,7 @@ const APPLY: &[Rule] = &[
         "what was done is on disk before anything depends on it",
         &[
             "tests/failures.rs a_killed_run_loses_nothing_and_names_what_was_in_flight",
-            "tests/backends.rs a_crash_in_any_write_loses_nothing_that_was_reported",
+            "tests/backends/mod.rs a_crash_in_any_write_loses_nothing_that_was_reported",
         ],
     ),
     rule(
