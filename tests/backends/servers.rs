@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU16, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use crate::support::{overwrite, skip};
@@ -21,9 +22,13 @@ pub(super) struct Server {
     _life: Child,
 }
 
+/// A port that nobody has, and that nobody gets who asks the system for any: those are above. A server binds it only later.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % 5000).unwrap();
+    let candidates = (0..5000).map(|_| 25_000 + (start + NEXT.fetch_add(1, SeqCst)) % 5000);
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    candidates.into_iter().find(is_free).expect("a free port")
 }
 
 /// A folder for a server, which removes it.
