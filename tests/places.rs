@@ -66,7 +66,12 @@ impl Place {
         // The checkout may be where only root can go.
         let program = self.workspace.root().join("nivis");
         if !program.exists() {
-            fs::copy(ours.get_program(), &program).unwrap();
+            // Not by this process: a child that is forked meanwhile would hold it open for writing, and it could not run.
+            let copied = Command::new("cp")
+                .arg(ours.get_program())
+                .arg(&program)
+                .status();
+            assert!(copied.unwrap().success());
         }
         let mut command = Command::new("setpriv");
         command
