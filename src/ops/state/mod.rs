@@ -52,7 +52,7 @@ pub fn rename(session: &mut Session, from: &Id, to: &Id) -> Result<Vec<(Id, Id)>
     Ok(moved)
 }
 
-/// The state as [`rename`] would make it of `before`.
+/// The state as [`rename()`] would make it of `before`.
 pub fn renamed(before: &State, from: &Id, to: &Id) -> Result<(State, Vec<(Id, Id)>), Diagnostics> {
     let found = rename::stored_as(before, from);
     if found.is_empty() {
