@@ -13,6 +13,8 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} NIVIS_FUZZ_SECONDS=${NIVIS_FUZZ
 log=$(mktemp)
 # Rust tests have their folders here.
 scratch=$(mktemp -d)
+# Some of what tests start runs as another user.
+chmod 711 "$scratch"
 trap 'rm -rf "$log" "$scratch"' EXIT
 steps=0
 
